@@ -1,0 +1,5 @@
+# Warnings are errors, for our own sources; everything third-party is a SYSTEM include.
+add_library(aqueduck_warnings INTERFACE)
+target_compile_options(aqueduck_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wimplicit-fallthrough -Wextra-semi)

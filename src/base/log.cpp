@@ -1,0 +1,82 @@
+#include "base/log.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "base/secret.h"
+
+namespace aqueduck::log {
+namespace {
+
+spdlog::level::level_enum to_spdlog(Level level) {
+  switch (level) {
+    case Level::trace:
+      return spdlog::level::trace;
+    case Level::debug:
+      return spdlog::level::debug;
+    case Level::info:
+      return spdlog::level::info;
+    case Level::warn:
+      return spdlog::level::warn;
+    case Level::error:
+      return spdlog::level::err;
+    case Level::off:
+      return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+Format active_format = Format::text;
+
+spdlog::logger& logger() {
+  static const std::shared_ptr<spdlog::logger> instance = [] {
+    auto created =
+        std::make_shared<spdlog::logger>("aqueduck", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    created->set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+    return created;
+  }();
+  return *instance;
+}
+
+std::string json_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void configure(Level level, Format format) {
+  active_format = format;
+  logger().set_level(to_spdlog(level));
+  if (format == Format::json) logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":"%v"})");
+}
+
+Result<Level> parse_level(std::string_view text) {
+  if (text == "trace") return Level::trace;
+  if (text == "debug") return Level::debug;
+  if (text == "info") return Level::info;
+  if (text == "warn") return Level::warn;
+  if (text == "error") return Level::error;
+  if (text == "off") return Level::off;
+  return fail(ErrorKind::config, "'{}' is not a log level; use trace, debug, info, warn, error or off", text);
+}
+
+bool enabled(Level level) { return logger().should_log(to_spdlog(level)); }
+
+void write(Level level, std::string_view message) {
+  std::string safe = redact(message);
+  if (active_format == Format::json) safe = json_escaped(safe);
+  logger().log(to_spdlog(level), spdlog::string_view_t(safe.data(), safe.size()));
+}
+
+}  // namespace aqueduck::log
