@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "component/chunk.h"
+#include "component/context.h"
+
+namespace aqueduck {
+
+/// Events of Source::read beside chunks.
+struct Assigned {   ///< These partitions are ours now; `start` is where the source would begin by its own configuration
+  Positions start;  ///< and state. No data of them comes before start_at() was called for them.
+};
+struct Revoked {  ///< To be given back: commit or drop what is uncommitted of them before the next read().
+  std::vector<std::string> partitions;
+};
+struct Lost {  ///< Already somebody else's: drop what is uncommitted of them, commit nothing.
+  std::vector<std::string> partitions;
+};
+struct Idle {};  ///< Nothing arrived before the deadline.
+struct End {};   ///< A finite source has given everything.
+using SourceEvent = std::variant<Chunk, Assigned, Revoked, Lost, Idle, End>;
+
+/// How one group of messages (a webhook request) ended.
+enum class Outcome {
+  durable,   ///< on stable storage: the sink committed it, or the journal synced it
+  accepted,  ///< taken, but not promised to survive a crash
+  rejected,  ///< the message itself is bad (decode, SQL): the sender should not repeat it
+  failed,    ///< not taken: the sender should try again
+};
+struct GroupOutcome {
+  std::uint64_t group = 0;
+  Outcome outcome = Outcome::failed;
+  std::string reason;  ///< for people, where it isn't durable
+};
+
+/// Everything before `positions` is settled for good: committed by the sink or dead-lettered durably. Only ever a
+/// contiguous prefix of what was read of each partition.
+struct Acknowledgement {
+  Positions positions;
+  std::vector<GroupOutcome> outcomes;
+};
+
+struct SourceTraits {
+  bool finite = false;        ///< ends by itself
+  bool replayable = false;    ///< start_at() can go back: exactly-once is possible
+  bool fixed_ownership = true;  ///< no other instance can take its partitions over
+  std::optional<std::uint64_t> total;  ///< of a finite source, in the unit of progress(), where known
+};
+
+/// Where data comes from. Owned by one worker of a pipeline, which makes every call from one thread, except where it
+/// says otherwise. A push source (HTTP, MQTT) receives on threads of its own into a bounded queue that read() empties;
+/// when the queue is full it makes its peers wait. A pull source fetches in read(), or ahead of it within its limits;
+/// it keeps its peer's session alive however long the worker takes between two reads.
+///
+/// Order of calls: open, then read / start_at / acknowledge, then close. Errors: unavailable (the worker tries open
+/// again, with backoff), denied, config, conflict (a stored position that is not in the source), io.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  virtual SourceTraits traits() const = 0;
+  virtual Result<void> open() = 0;
+  /// Waits for the next event, at most until `deadline` or a request to stop (then Idle).
+  virtual Result<SourceEvent> read(std::chrono::steady_clock::time_point deadline, std::stop_token stop) = 0;
+  /// Where reading begins in partitions just assigned; a partition that is left out begins at Assigned::start.
+  virtual Result<void> start_at(const Positions& positions) = 0;
+  /// May block for as long as the peer takes to store it. An error means it isn't stored; nothing is lost by that.
+  virtual Result<void> acknowledge(const Acknowledgement& acknowledgement) = 0;
+  /// Where each partition's data ends now (a file's size, a topic's end offset, a table's snapshot id): what a flow
+  /// puts into a cache key, and what lag is measured against. Any thread.
+  virtual Result<Positions> position() = 0;
+  /// How far a finite source is, in the unit of SourceTraits::total. Any thread.
+  virtual std::uint64_t progress() const { return 0; }
+  virtual void close() = 0;
+};
+
+}  // namespace aqueduck

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/location.h"
+
+namespace aqueduck::config {
+
+/// One value of a YAML file with the place where it stands. Scalars keep their text; what it means (a number, a byte
+/// size, a choice) is for the field that reads it to say. A value type; deep-copied.
+class Node {
+ public:
+  enum class Kind { null, scalar, list, map };
+  struct Entry;  // key, its location, and its value
+
+  Kind kind = Kind::null;
+  Location where;
+  std::string text;             ///< of a scalar, variables replaced
+  bool quoted = false;          ///< the scalar was quoted or a block: never null, a number or a boolean
+  bool secret = false;          ///< some of the text came from ${…}: its value is remembered for redaction
+  int block_indent = -1;        ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
+  std::vector<Node> items;      ///< of a list
+  std::vector<Entry> entries;   ///< of a map, in file order, keys unique
+
+  const Node* find(std::string_view key) const;
+  /// The place of byte `offset` of a scalar's text, where it can be told (block and plain scalars), else `where`.
+  Location at(std::size_t offset) const;
+};
+
+struct Node::Entry {
+  std::string key;
+  Location where;
+  Node value;
+};
+
+/// "a list", "a map", "text" …, for messages.
+std::string_view describe(Node::Kind kind);
+
+}  // namespace aqueduck::config
