@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "columnar/schema.h"
+
+namespace aqueduck::sql {
+
+/// A failure with the place in the statement's text, where the engine knows it (byte offset).
+struct SqlError {
+  Error error;
+  std::optional<std::size_t> offset;
+};
+template <typename T>
+using SqlResult = tl::expected<T, SqlError>;
+
+struct DatabaseOptions {
+  std::filesystem::path path;  ///< empty: in memory
+  bool read_only = false;
+  int threads = 1;  ///< the engine's own; pipelines use one and run workers beside one another
+  std::optional<std::uint64_t> memory_limit;  ///< bytes
+  std::filesystem::path temp_directory;       ///< empty: spilling is off
+  std::filesystem::path extension_directory;  ///< empty: the engine's default
+};
+
+/// Rows of a query, as they are produced. Single-pass; belongs to the thread of its Session.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual const std::shared_ptr<const Schema>& schema() const = 0;
+  /// The next rows (at most about 122,880), or an empty batch at the end.
+  virtual SqlResult<RecordBatch> next() = 0;
+};
+
+/// A script over one relation (`batch`) whose rows are swapped under prepared statements. Prepared again by itself when
+/// the schema changes: the engine does not notice that, and would return raw bits.
+class BatchScript {
+ public:
+  virtual ~BatchScript() = default;
+  /// Plans every statement for rows of this schema and returns the last one's columns (null: it yields no rows).
+  virtual SqlResult<std::shared_ptr<const Schema>> prepare(std::shared_ptr<const Schema> schema) = 0;
+  /// Paths of the columns and struct fields that the plans read; nullopt: all. Valid after prepare().
+  virtual std::optional<std::vector<std::vector<std::string>>> columns_read() const = 0;
+  /// Runs all statements; `consume` gets the last one's rows, batch by batch; its error ends the run.
+  virtual SqlResult<void> run(const RecordBatch& batch,
+                              const std::function<Result<void>(const RecordBatch&)>& consume) = 0;
+};
+
+/// One connection. One thread at a time, except interrupt().
+class Session {
+ public:
+  virtual ~Session() = default;
+  /// Runs one or several statements; rows are dropped.
+  virtual SqlResult<void> execute(const std::string& text) = 0;
+  /// Runs all statements of the text; rows of the last one.
+  virtual SqlResult<std::unique_ptr<Rows>> query(const std::string& text) = 0;
+  /// Parses a script; the relation `name` need not exist. Errors: syntax.
+  virtual SqlResult<std::unique_ptr<BatchScript>> script(const std::string& text,
+                                                         const std::string& relation = "batch") = 0;
+  /// A schema from names and type texts ("STRUCT(a INTEGER, tags VARCHAR[])"): any type of the engine. The error's
+  /// offset is within the type text, and `column` says of which.
+  virtual SqlResult<Schema> schema_of(const std::vector<std::pair<std::string, std::string>>& columns,
+                                      std::size_t* column) = 0;
+  /// The engine's names of a schema's types ("DECIMAL(18,3)"), in order.
+  virtual SqlResult<std::vector<std::string>> type_names(const Schema& schema) = 0;
+  /// Ends the running call with a `cancelled` error. Any thread.
+  virtual void interrupt() = 0;
+};
+
+/// One instance of the engine. Sets TimeZone to UTC and never opens a path that this process holds open otherwise.
+/// connect() may be called from any thread. Outlives its sessions.
+class Database {
+ public:
+  virtual ~Database() = default;
+  static Result<std::unique_ptr<Database>> open(const DatabaseOptions& options);
+  virtual Result<std::unique_ptr<Session>> connect() = 0;
+};
+
+/// "1.5.5"
+std::string engine_version();
+
+}  // namespace aqueduck::sql
