@@ -48,8 +48,8 @@ using CommitResult = std::variant<Committed, Moved, Unknown>;
 /// itself on the new base. Otherwise nothing changes and it answers Moved. Sinks without a token make the rows durable
 /// as well as they can and answer Committed{next}.
 ///
-/// Errors: unavailable (the pipeline tries again, with backoff), denied, config, sql, io, limit. Errors of commit() mean
-/// that it definitely did not happen.
+/// Errors: unavailable (the pipeline tries again, with backoff), denied, config, sql, io, limit. Errors of commit()
+/// mean that it definitely did not happen.
 class Sink {
  public:
   Sink() = default;

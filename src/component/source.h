@@ -48,9 +48,9 @@ struct Acknowledgement {
 };
 
 struct SourceTraits {
-  bool finite = false;        ///< ends by itself
-  bool replayable = false;    ///< start_at() can go back: exactly-once is possible
-  bool fixed_ownership = true;  ///< no other instance can take its partitions over
+  bool finite = false;                 ///< ends by itself
+  bool replayable = false;             ///< start_at() can go back: exactly-once is possible
+  bool fixed_ownership = true;         ///< no other instance can take its partitions over
   std::optional<std::uint64_t> total;  ///< of a finite source, in the unit of progress(), where known
 };
 

@@ -26,7 +26,8 @@ struct Token {
   bool matches(const Token& expected, const Token& next) const;
   /// This token with the entries of `next` put in place of its own: what a commit writes.
   Token merged(const Token& next) const;
-  /// One line of JSON: {"v":1,"entries":{…}}. from_json reads it; errors are of kind conflict (stored state is damaged).
+  /// One line of JSON: {"v":1,"entries":{…}}. from_json reads it; errors are of kind conflict (stored state is
+  /// damaged).
   std::string to_json() const;
   static Result<Token> from_json(std::string_view text);
 };

@@ -25,7 +25,8 @@ Environment process_environment();
 /// files) and returns nullopt only where no tree could be made.
 std::optional<Node> load_file(const std::filesystem::path& path, const Environment& environment, Faults& faults);
 /// The same for a text; `name` stands for the file's in locations.
-std::optional<Node> load_text(std::string_view text, const std::string& name, const Environment& environment, Faults& faults);
+std::optional<Node> load_text(std::string_view text, const std::string& name, const Environment& environment,
+                              Faults& faults);
 
 /// `--set key.path=value`: puts a scalar (or YAML flow value) at a path, making maps on the way; list items by number.
 void set_path(Node& root, std::string_view assignment, Faults& faults);

@@ -20,12 +20,12 @@ class Node {
 
   Kind kind = Kind::null;
   Location where;
-  std::string text;             ///< of a scalar, variables replaced
-  bool quoted = false;          ///< the scalar was quoted or a block: never null, a number or a boolean
-  bool secret = false;          ///< some of the text came from ${…}: its value is remembered for redaction
-  int block_indent = -1;        ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
-  std::vector<Node> items;      ///< of a list
-  std::vector<Entry> entries;   ///< of a map, in file order, keys unique
+  std::string text;       ///< of a scalar, variables replaced
+  bool quoted = false;    ///< the scalar was quoted or a block: never null, a number or a boolean
+  bool secret = false;    ///< some of the text came from ${…}: its value is remembered for redaction
+  int block_indent = -1;  ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
+  std::vector<Node> items;     ///< of a list
+  std::vector<Entry> entries;  ///< of a map, in file order, keys unique
 
   const Node* find(std::string_view key) const;
   /// The place of byte `offset` of a scalar's text, where it can be told (block and plain scalars), else `where`.
