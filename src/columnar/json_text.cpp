@@ -132,7 +132,7 @@ void append_map(const Cell& cell, std::int64_t row, std::string& out) {
 void append_union(const Cell& cell, std::int64_t row, std::string& out) {
   std::int64_t child_row = 0;
   const Cell* child = cell.alternative(row, &child_row);
-  if (child == nullptr || child->is_null(child_row)) {
+  if (child == nullptr || is_null_value(*child, child_row)) {
     out += "null";
     return;
   }
@@ -224,6 +224,45 @@ void append_json_value(const Cell& cell, std::int64_t row, std::string& out) {
   const bool whole = append_scalar(cell, row, out);
   if (!bare || !whole) out += '"';
   if (bare && !whole) out.insert(begin, 1, '"');
+}
+
+bool is_null_value(const Cell& cell, std::int64_t row) {
+  if (cell.is_null(row)) return true;
+  std::int64_t child_row = 0;
+  switch (cell.kind()) {
+    case CellKind::dictionary:
+      return is_null_value(cell.children()[0], cell.dictionary_row(row));
+    case CellKind::sparse_union:
+    case CellKind::dense_union: {
+      const Cell* child = cell.alternative(row, &child_row);
+      return child == nullptr || is_null_value(*child, child_row);
+    }
+    default:
+      return false;
+  }
+}
+
+void append_plain_value(const Cell& cell, std::int64_t row, std::string& out) {
+  std::int64_t child_row = row;
+  switch (cell.kind()) {
+    case CellKind::text:
+      append_utf8(cell.bytes(row), out);
+      return;
+    case CellKind::dictionary:
+      append_plain_value(cell.children()[0], cell.dictionary_row(row), out);
+      return;
+    case CellKind::sparse_union:
+    case CellKind::dense_union:
+      if (const Cell* child = cell.alternative(row, &child_row)) append_plain_value(*child, child_row, out);
+      return;
+    case CellKind::structure:
+    case CellKind::list:
+    case CellKind::map:
+      append_json_value(cell, row, out);
+      return;
+    default:
+      append_scalar(cell, row, out);
+  }
 }
 
 Result<JsonText> JsonText::plan(std::shared_ptr<const Schema> schema) {

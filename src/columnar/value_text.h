@@ -25,4 +25,10 @@ void append_utf8(std::string_view text, std::string& out);
 /// Any value as JSON; nested ones too.
 void append_json_value(const Cell& cell, std::int64_t row, std::string& out);
 
+/// NULL; of a dictionary-encoded column or a union also where the value that is pointed to is.
+bool is_null_value(const Cell& cell, std::int64_t row);
+
+/// Any non-null value as people and CSV files want it: scalars without quotes, nested values as JSON.
+void append_plain_value(const Cell& cell, std::int64_t row, std::string& out);
+
 }  // namespace aqueduck

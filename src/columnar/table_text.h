@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "columnar/schema.h"
+
+namespace aqueduck {
+
+struct TableStyle {
+  std::size_t width = 100;         ///< columns of the terminal
+  std::size_t rows = 40;           ///< more than these are left out in the middle
+  std::vector<std::string> types;  ///< the second line of the heading; empty: from the Arrow types
+};
+
+/// Rows as a box-drawn table with names, types, and the number of rows below. Long values and columns that don't fit
+/// are cut, visibly.
+Result<std::string> table_text(const std::vector<RecordBatch>& batches, const TableStyle& style);
+
+}  // namespace aqueduck
