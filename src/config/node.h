@@ -20,10 +20,11 @@ class Node {
 
   Kind kind = Kind::null;
   Location where;
-  std::string text;       ///< of a scalar, variables replaced
-  bool quoted = false;    ///< the scalar was quoted or a block: never null, a number or a boolean
-  bool secret = false;    ///< some of the text came from ${…}: its value is remembered for redaction
-  int block_indent = -1;  ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
+  std::string text;        ///< of a scalar, variables replaced
+  bool quoted = false;     ///< the scalar was quoted or a block: never null, a number or a boolean
+  bool templated = false;  ///< some of the text came from ${…}
+  bool secret = false;     ///< some of the text came from ${…}: its value is remembered for redaction
+  int block_indent = -1;   ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
   std::vector<Node> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a map, in file order, keys unique
 
@@ -40,5 +41,9 @@ struct Node::Entry {
 
 /// "a list", "a map", "text" …, for messages.
 std::string_view describe(Node::Kind kind);
+/// A value for a message: its text in quotes (cut, escaped), "a list", "a map", "nothing"; a secret is not shown.
+std::string shown(const Node& node);
+/// A text for a message: cut after some 60 bytes, control bytes escaped.
+std::string shown(std::string_view text);
 
 }  // namespace aqueduck::config

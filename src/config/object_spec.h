@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -115,8 +118,20 @@ struct Choice {
   T value;
   std::string description;
 };
-template <typename Config, typename T>
-Field<Config> choice(std::string name, T Config::* member, std::vector<Choice<T>> choices, std::string description);
+template <typename Member>
+struct Chosen {
+  using Type = Member;
+};
+template <typename T>
+struct Chosen<std::optional<T>> {
+  using Type = T;
+};
+template <typename Member>
+using ChosenType = typename Chosen<Member>::Type;
+/// An optional member stays unset where the key is absent.
+template <typename Config, typename Member>
+Field<Config> choice(std::string name, Member Config::* member, std::vector<Choice<ChosenType<Member>>> choices,
+                     std::string description);
 
 template <typename Config>
 class ObjectSpec {
