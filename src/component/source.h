@@ -47,6 +47,12 @@ struct Acknowledgement {
   std::vector<GroupOutcome> outcomes;
 };
 
+struct ReadLimits {
+  std::chrono::steady_clock::time_point deadline;
+  std::size_t max_messages = SIZE_MAX;  ///< messages, or rows where they need no decoding, in one chunk; never 0
+  std::stop_token stop;
+};
+
 struct SourceTraits {
   bool finite = false;                 ///< ends by itself
   bool replayable = false;             ///< start_at() can go back: exactly-once is possible
@@ -70,8 +76,8 @@ class Source {
 
   virtual SourceTraits traits() const = 0;
   virtual Result<void> open() = 0;
-  /// Waits for the next event, at most until `deadline` or a request to stop (then Idle).
-  virtual Result<SourceEvent> read(std::chrono::steady_clock::time_point deadline, std::stop_token stop) = 0;
+  /// Waits for the next event within the limits; Idle where nothing came in time or a stop was asked for.
+  virtual Result<SourceEvent> read(const ReadLimits& limits) = 0;
   /// Where reading begins in partitions just assigned; a partition that is left out begins at Assigned::start.
   virtual Result<void> start_at(const Positions& positions) = 0;
   /// May block for as long as the peer takes to store it. An error means it isn't stored; nothing is lost by that.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace aqueduck::config {
 namespace {
 constexpr std::size_t kShownBytes = 60;
@@ -14,7 +17,25 @@ const Node* Node::find(std::string_view key) const {
   return nullptr;
 }
 
-Location Node::at(std::size_t /*offset*/) const { return where; }
+Location Node::at(std::size_t offset) const {
+  offset = std::min(offset, text.size());
+  const auto after = std::upper_bound(origins.begin(), origins.end(), offset,
+                                      [](std::size_t wanted, const Origin& origin) { return wanted < origin.offset; });
+  if (after == origins.begin()) return where;
+  const Origin& origin = *std::prev(after);
+  Location place = where;
+  place.line = origin.line;
+  place.column = origin.column;
+  if (!origin.fixed) {
+    place.column += characters(std::string_view(text).substr(origin.offset, offset - origin.offset));
+  }
+  return place;
+}
+
+int characters(std::string_view utf8) {
+  return static_cast<int>(
+      std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
 
 std::string_view describe(Node::Kind kind) {
   switch (kind) {

@@ -17,6 +17,14 @@ class Node {
  public:
   enum class Kind { null, scalar, list, map };
   struct Entry;  // key, its location, and its value
+  /// Byte `offset` of the text stands at line:column of the file; the bytes after it move along the line with it, or,
+  /// if `fixed` (what ${…} or an escape became), all stand there.
+  struct Origin {
+    std::size_t offset = 0;
+    int line = 0;
+    int column = 0;
+    bool fixed = false;
+  };
 
   Kind kind = Kind::null;
   Location where;
@@ -25,11 +33,12 @@ class Node {
   bool templated = false;  ///< some of the text came from ${…}
   bool secret = false;     ///< some of the text came from ${…}: its value is remembered for redaction
   int block_indent = -1;   ///< of a block scalar ('|'): columns its lines are indented by; the text begins a line below
-  std::vector<Node> items;     ///< of a list
-  std::vector<Entry> entries;  ///< of a map, in file order, keys unique
+  std::vector<Origin> origins;  ///< of a scalar's text, by offset; empty where it isn't from a file
+  std::vector<Node> items;      ///< of a list
+  std::vector<Entry> entries;   ///< of a map, in file order, keys unique
 
   const Node* find(std::string_view key) const;
-  /// The place of byte `offset` of a scalar's text, where it can be told (block and plain scalars), else `where`.
+  /// The place of byte `offset` of a scalar's text: exact for all styles of scalars in a file; else `where`.
   Location at(std::size_t offset) const;
 };
 
@@ -39,6 +48,8 @@ struct Node::Entry {
   Node value;
 };
 
+/// How many characters (code points) a UTF-8 text has: what columns count.
+int characters(std::string_view utf8);
 /// "a list", "a map", "text" …, for messages.
 std::string_view describe(Node::Kind kind);
 /// A value for a message: its text in quotes (cut, escaped), "a list", "a map", "nothing"; a secret is not shown.

@@ -1,0 +1,116 @@
+#include "sql/session.h"
+
+#include <duckdb/main/client_context.hpp>
+#include <duckdb/main/prepared_statement_data.hpp>
+
+#include "sql/arrow_bridge.h"
+#include "sql/engine_error.h"
+
+namespace aqueduck::sql {
+namespace {
+
+class EngineRows : public Rows {
+ public:
+  EngineRows(ResultReader reader, std::shared_ptr<duckdb::Connection> connection)
+      : connection_(std::move(connection)), reader_(std::move(reader)) {}
+  const std::shared_ptr<const Schema>& schema() const override { return reader_.schema(); }
+  SqlResult<RecordBatch> next() override {
+    return guarded([&]() -> SqlResult<RecordBatch> {
+      auto batch = reader_.next();
+      return batch ? std::move(*batch) : RecordBatch{reader_.schema(), nullptr};
+    });
+  }
+
+ private:
+  std::shared_ptr<duckdb::Connection> connection_;
+  ResultReader reader_;
+};
+
+// A statement keeps the whole text, so that the engine's error offsets count from its start.
+std::unique_ptr<duckdb::QueryResult> run(duckdb::Connection& connection,
+                                         duckdb::unique_ptr<duckdb::SQLStatement> statement, bool stream) {
+  auto pending =
+      connection.PendingQuery(std::move(statement), stream ? duckdb::QueryResultOutputType::ALLOW_STREAMING
+                                                           : duckdb::QueryResultOutputType::FORCE_MATERIALIZED);
+  if (pending->HasError()) pending->ThrowError();
+  auto result = pending->Execute();
+  if (result->HasError()) result->ThrowError();
+  return result;
+}
+
+}  // namespace
+
+EngineSession::EngineSession(std::shared_ptr<duckdb::DuckDB> database)
+    : database_(std::move(database)), connection_(std::make_shared<duckdb::Connection>(*database_)) {}
+
+SqlResult<void> EngineSession::execute(const std::string& text) {
+  return guarded([&]() -> SqlResult<void> {
+    for (auto& statement : connection_->ExtractStatements(text)) run(*connection_, std::move(statement), false);
+    return {};
+  });
+}
+
+SqlResult<std::unique_ptr<Rows>> EngineSession::query(const std::string& text) {
+  return guarded([&]() -> SqlResult<std::unique_ptr<Rows>> {
+    auto statements = connection_->ExtractStatements(text);
+    if (statements.empty()) return tl::make_unexpected(SqlError{{ErrorKind::config, "there is no statement"}, {}});
+    std::unique_ptr<duckdb::QueryResult> result;
+    for (std::size_t i = 0; i < statements.size(); ++i) {
+      result = run(*connection_, std::move(statements[i]), i + 1 == statements.size());
+    }
+    return std::make_unique<EngineRows>(ResultReader(std::move(result), *connection_->context), connection_);
+  });
+}
+
+SqlResult<std::unique_ptr<BatchScript>> EngineSession::script(const std::string& text, const std::string& relation) {
+  return guarded(
+      [&]() -> SqlResult<std::unique_ptr<BatchScript>> { return make_batch_script(connection_, text, relation); });
+}
+
+SqlResult<Schema> EngineSession::schema_of(const std::vector<std::pair<std::string, std::string>>& columns,
+                                           std::size_t* column) {
+  duckdb::vector<duckdb::LogicalType> types;
+  duckdb::vector<duckdb::string> names;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (column != nullptr) *column = i;
+    static const std::string kPrefix = "SELECT CAST(NULL AS ";
+    auto type = guarded([&]() -> SqlResult<duckdb::LogicalType> {
+      auto statements = connection_->ExtractStatements(kPrefix + columns[i].second + ")");
+      if (statements.size() != 1) {
+        return tl::make_unexpected(SqlError{{ErrorKind::config, "'" + columns[i].second + "' is not a type"}, {}});
+      }
+      auto prepared = connection_->Prepare(std::move(statements[0]));
+      if (prepared->HasError()) prepared->GetErrorObject().Throw();
+      if (prepared->ColumnCount() != 1) {
+        return tl::make_unexpected(SqlError{{ErrorKind::config, "'" + columns[i].second + "' is not a type"}, {}});
+      }
+      return prepared->GetTypes()[0];
+    });
+    if (!type) {
+      SqlError error = std::move(type).error();
+      if (error.offset) error.offset = *error.offset < kPrefix.size() ? 0 : *error.offset - kPrefix.size();
+      return tl::make_unexpected(std::move(error));
+    }
+    types.push_back(*type);
+    names.push_back(columns[i].first);
+  }
+  return guarded([&]() -> SqlResult<Schema> { return to_schema(types, names, *connection_->context)->clone(); });
+}
+
+SqlResult<std::vector<std::string>> EngineSession::type_names(const Schema& schema) {
+  return guarded([&]() -> SqlResult<std::vector<std::string>> {
+    BatchSlot slot{std::make_shared<const Schema>(schema.clone()), {}};
+    create_batch_view(*connection_, "aqueduck_types", slot);
+    auto prepared = connection_->Prepare("SELECT * FROM aqueduck_types");
+    if (prepared->HasError()) prepared->GetErrorObject().Throw();
+    std::vector<std::string> out;
+    for (const auto& type : prepared->GetTypes()) out.push_back(type.ToString());
+    prepared.reset();
+    connection_->Query("DROP VIEW temp.aqueduck_types");
+    return out;
+  });
+}
+
+void EngineSession::interrupt() { connection_->Interrupt(); }
+
+}  // namespace aqueduck::sql
