@@ -29,7 +29,8 @@ class Failpoints {
       const auto at = what.find('@');
       Action action;
       action.signal = what.substr(0, at) == "stop" ? SIGSTOP : SIGKILL;
-      if (at != std::string_view::npos) action.left = std::strtol(std::string(what.substr(at + 1)).c_str(), nullptr, 10);
+      if (at != std::string_view::npos)
+        action.left = std::strtol(std::string(what.substr(at + 1)).c_str(), nullptr, 10);
       actions_.insert_or_assign(std::string(item.substr(0, equals)), action);
     }
   }

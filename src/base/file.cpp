@@ -12,7 +12,8 @@ Error system_error(int number, std::string_view what, const std::filesystem::pat
   ErrorKind kind = ErrorKind::io;
   if (number == ENOSPC || number == EDQUOT) kind = ErrorKind::limit;
   if (number == EACCES || number == EPERM || number == EROFS) kind = ErrorKind::denied;
-  return make_error(kind, "cannot {} {}: {}", what, path.string(), std::strerror(number));  // NOLINT(concurrency-mt-unsafe)
+  return make_error(kind, "cannot {} {}: {}", what, path.string(),
+                    std::strerror(number));  // NOLINT(concurrency-mt-unsafe)
 }
 
 Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

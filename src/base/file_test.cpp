@@ -1,7 +1,6 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-
 #include <gtest/gtest.h>
 
 namespace aqueduck {

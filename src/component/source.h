@@ -16,7 +16,8 @@ namespace aqueduck {
 /// Events of Source::read beside chunks.
 struct Assigned {   ///< These partitions are ours now; no data of them comes before start_at() was called for them.
   Positions start;  ///< where the source would resume by itself (a consumer group's offsets, else `resolved`)
-  Positions resolved;  ///< its configured start in numbers, as first resolved: for a sink that holds tokens but none yet
+  Positions
+      resolved;  ///< its configured start in numbers, as first resolved: for a sink that holds tokens but none yet
 };
 struct Revoked {  ///< To be given back: commit or drop what is uncommitted of them before the next read().
   std::vector<std::string> partitions;

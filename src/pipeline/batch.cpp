@@ -9,7 +9,8 @@ bool Batch::fits(const Chunk& chunk) const {
   const auto* rows = std::get_if<RecordBatch>(&chunk.data);
   const auto* first = std::get_if<RecordBatch>(&chunks_.front().data);
   if ((rows == nullptr) != (first == nullptr)) return false;
-  return rows == nullptr || rows->schema == first->schema || rows->schema->fingerprint() == first->schema->fingerprint();
+  return rows == nullptr || rows->schema == first->schema ||
+         rows->schema->fingerprint() == first->schema->fingerprint();
 }
 
 void Batch::add(Chunk chunk, Clock::Point now) {

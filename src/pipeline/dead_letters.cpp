@@ -2,9 +2,9 @@
 
 #include <nanoarrow/nanoarrow.h>
 
-#include "base/base64.h"
-#include "base/utf8.h"
 #include "columnar/json_text.h"
+#include "columnar/parse_value.h"
+#include "columnar/value_text.h"
 
 namespace aqueduck::pipeline {
 namespace {
@@ -13,11 +13,11 @@ constexpr struct {
   const char* name;
   ArrowType type;
 } kColumns[] = {
-    {"pipeline", NANOARROW_TYPE_STRING}, {"phase", NANOARROW_TYPE_STRING},
-    {"error", NANOARROW_TYPE_STRING},    {"payload", NANOARROW_TYPE_STRING},
+    {"pipeline", NANOARROW_TYPE_STRING},       {"phase", NANOARROW_TYPE_STRING},
+    {"error", NANOARROW_TYPE_STRING},          {"payload", NANOARROW_TYPE_STRING},
     {"payload_base64", NANOARROW_TYPE_STRING}, {"key", NANOARROW_TYPE_STRING},
-    {"key_base64", NANOARROW_TYPE_STRING}, {"partition", NANOARROW_TYPE_STRING},
-    {"position", NANOARROW_TYPE_INT64},  {"timestamp", NANOARROW_TYPE_TIMESTAMP},
+    {"key_base64", NANOARROW_TYPE_STRING},     {"partition", NANOARROW_TYPE_STRING},
+    {"position", NANOARROW_TYPE_INT64},        {"timestamp", NANOARROW_TYPE_TIMESTAMP},
 };
 
 std::shared_ptr<const Schema> letter_schema() {
@@ -46,15 +46,24 @@ int append_text(ArrowArray* column, std::string_view text) {
 int append_bytes(ArrowArray* text, ArrowArray* base64, std::string_view bytes, bool present) {
   if (!present) return ArrowArrayAppendNull(text, 1) | ArrowArrayAppendNull(base64, 1);
   if (is_utf8(bytes)) return append_text(text, bytes) | ArrowArrayAppendNull(base64, 1);
-  return ArrowArrayAppendNull(text, 1) | append_text(base64, to_base64(bytes));
+  std::string encoded;
+  append_base64(bytes, encoded);
+  return ArrowArrayAppendNull(text, 1) | append_text(base64, encoded);
 }
 
 }  // namespace
 
 void DeadLetters::add(const Message& message, const std::string& partition, const std::string& phase,
                       const std::string& error) {
-  Letter letter{phase, error, std::string(message.payload), std::string(message.key), partition, message.offset,
-                message.timestamp_us, message.payload.data() != nullptr, message.key.data() != nullptr};
+  Letter letter{phase,
+                error,
+                std::string(message.payload),
+                std::string(message.key),
+                partition,
+                message.offset,
+                message.timestamp_us,
+                message.payload.data() != nullptr,
+                message.key.data() != nullptr};
   letters_.push_back(std::move(letter));
 }
 

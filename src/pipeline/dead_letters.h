@@ -13,7 +13,8 @@ namespace aqueduck::pipeline {
 /// UTF-8) or payload_base64 (where it isn't), key, partition, position, timestamp. One thread.
 class DeadLetters {
  public:
-  DeadLetters(std::string pipeline, std::unique_ptr<Sink> sink) : pipeline_(std::move(pipeline)), sink_(std::move(sink)) {}
+  DeadLetters(std::string pipeline, std::unique_ptr<Sink> sink)
+      : pipeline_(std::move(pipeline)), sink_(std::move(sink)) {}
 
   Sink& sink() { return *sink_; }
   void add(const Message& message, const std::string& partition, const std::string& phase, const std::string& error);

@@ -13,7 +13,8 @@ const config::ObjectSpec<BatchConfig>& batch_spec() {
       "batch", "When a batch is handed to the SQL: at whichever of the three comes first.",
       {config::field("rows", &BatchConfig::rows, "Messages (or rows, where they need no decoding)."),
        config::field("bytes", &BatchConfig::bytes, "Bytes of the messages as they arrived."),
-       config::field("interval", &BatchConfig::interval, "Age of the batch's first message; fires without traffic, too.")});
+       config::field("interval", &BatchConfig::interval,
+                     "Age of the batch's first message; fires without traffic, too.")});
   return spec;
 }
 
@@ -41,7 +42,8 @@ const config::ObjectSpec<ErrorsConfig>& errors_spec() {
     return std::vector<config::Choice<OnError>>{
         {"fail", OnError::fail, "The pipeline stops with exit code 1; " + subject + " is not acknowledged."},
         {"skip", OnError::skip, "It is counted, logged and left out."},
-        {"dead_letter", OnError::dead_letter, "It goes to the `dead_letter` sink; the acknowledgement waits for that."}};
+        {"dead_letter", OnError::dead_letter,
+         "It goes to the `dead_letter` sink; the acknowledgement waits for that."}};
   };
   static const config::ObjectSpec<ErrorsConfig> spec(
       "errors", "What happens to what can't be processed.",
@@ -85,25 +87,32 @@ struct Raw {
 const config::ObjectSpec<Raw>& raw_spec() {
   static const config::ObjectSpec<Raw> spec(
       "pipeline", "A pipeline file: a source, SQL over its batches, a sink.",
-      {config::field("pipeline", &Raw::name, "The pipeline's name: letters, digits, '-', '_' and '.'. Tokens and state carry it.")
+      {config::field("pipeline", &Raw::name,
+                     "The pipeline's name: letters, digits, '-', '_' and '.'. Tokens and state carry it.")
            .required()
            .example("page-views"),
        config::field("setup", &Raw::setup, "SQL statements, run once before anything starts.")
            .example("[\"ATTACH 'cities.duckdb' AS dim (READ_ONLY)\"]"),
-       config::field("source", &Raw::source, "Where data comes from: one source.").required().example("{file: {path: events.jsonl}}"),
-       config::field("decode", &Raw::decode, "How messages become rows: one decoder. Default: what the source's page says.")
+       config::field("source", &Raw::source, "Where data comes from: one source.")
+           .required()
+           .example("{file: {path: events.jsonl}}"),
+       config::field("decode", &Raw::decode,
+                     "How messages become rows: one decoder. Default: what the source's page says.")
            .example("{json: {}}"),
        config::object("batch", &Raw::batch, batch_spec(), "When a batch is handed on."),
-       config::field("sql", &Raw::sql, "SQL over the relation `batch`; several statements are allowed, the last one's rows go on.")
+       config::field("sql", &Raw::sql,
+                     "SQL over the relation `batch`; several statements are allowed, the last one's rows go on.")
            .example("SELECT * FROM batch"),
-       config::field("sink", &Raw::sink, "Where rows go: one sink, and beside it `commit:` if its own rule doesn't fit.")
+       config::field("sink", &Raw::sink,
+                     "Where rows go: one sink, and beside it `commit:` if its own rule doesn't fit.")
            .required()
            .example("{console: {}}"),
        config::object("errors", &Raw::errors, errors_spec(), "What happens to what can't be processed."),
        config::object("retry", &Raw::retry, retry_spec(), "Waits between attempts to reach a peer."),
        config::object("engine", &Raw::engine, engine_spec(), "Limits of the SQL engine."),
-       config::field("state", &Raw::state,
-                     "Folder for what must outlive a restart: inferred schemas, start positions. Without it nothing is kept.")
+       config::field(
+           "state", &Raw::state,
+           "Folder for what must outlive a restart: inferred schemas, start positions. Without it nothing is kept.")
            .example("./state"),
        config::field("drain", &Raw::drain, "How long a stop may take to deliver what was read.")});
   return spec;
@@ -111,7 +120,8 @@ const config::ObjectSpec<Raw>& raw_spec() {
 
 bool valid_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
 }
 
@@ -137,10 +147,14 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     const Node* field = node == nullptr ? nullptr : node->find(key);
     return field == nullptr ? root.where : field->where;
   };
-  if (raw.batch.rows.value == 0) faults.add(at("batch", "rows"), "a batch of 0 rows would never be handed on; use 1 or more");
-  if (raw.batch.bytes.value == 0) faults.add(at("batch", "bytes"), "a batch of 0 bytes would never be handed on; use 1KiB or more");
-  if (raw.engine.threads < 1) faults.add(at("engine", "threads"), "{} threads is too few; use 1 or more", raw.engine.threads);
-  if (raw.retry.initial.count() <= 0) faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
+  if (raw.batch.rows.value == 0)
+    faults.add(at("batch", "rows"), "a batch of 0 rows would never be handed on; use 1 or more");
+  if (raw.batch.bytes.value == 0)
+    faults.add(at("batch", "bytes"), "a batch of 0 bytes would never be handed on; use 1KiB or more");
+  if (raw.engine.threads < 1)
+    faults.add(at("engine", "threads"), "{} threads is too few; use 1 or more", raw.engine.threads);
+  if (raw.retry.initial.count() <= 0)
+    faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
 
 }  // namespace
@@ -155,15 +169,18 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
   out.directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   out.name = raw.name;
   if (!raw.name.empty() && !valid_name(raw.name)) {
-    faults.add(root.find("pipeline")->where, "'{}' is not a pipeline name: use letters, digits, '-', '_' and '.', at most 100", raw.name);
+    faults.add(root.find("pipeline")->where,
+               "'{}' is not a pipeline name: use letters, digits, '-', '_' and '.', at most 100", raw.name);
   }
   check_limits(raw, root, faults);
   for (const Node& node : raw.setup) {
-    if (node.kind != Node::Kind::scalar) faults.add(node.where, "a setup statement is SQL text, not {}", config::describe(node.kind));
+    if (node.kind != Node::Kind::scalar)
+      faults.add(node.where, "a setup statement is SQL text, not {}", config::describe(node.kind));
     out.setup.push_back({node.text, node});
   }
   if (root.find("sql") != nullptr) {
-    if (raw.sql.kind != Node::Kind::scalar) faults.add(raw.sql.where, "sql is text, not {}", config::describe(raw.sql.kind));
+    if (raw.sql.kind != Node::Kind::scalar)
+      faults.add(raw.sql.where, "sql is text, not {}", config::describe(raw.sql.kind));
     out.sql = Statement{raw.sql.text, raw.sql};
   }
   if (root.find("source") != nullptr) out.source = registry.source(raw.source, faults);
@@ -172,7 +189,8 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
     out.decoder = registry.decoder(raw.decode, faults);
     out.decoder_name = component_name(raw.decode);
     if (out.source != nullptr && out.source->gives_rows()) {
-      faults.add(decode->where, "the source '{}' gives rows here, there is nothing to decode; remove `decode:`", out.source_name);
+      faults.add(decode->where, "the source '{}' gives rows here, there is nothing to decode; remove `decode:`",
+                 out.source_name);
     }
   } else if (out.source != nullptr && !out.source->gives_rows()) {
     Node standard;
@@ -197,7 +215,8 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
     if (!wants_dead_letter) out.dead_letter.reset();
   } else if (wants_dead_letter) {
     const Node* errors = root.find("errors");
-    faults.add(errors->where, "errors: {{…: dead_letter}} needs a sink, like dead_letter: {{file: {{path: dead.jsonl}}}}");
+    faults.add(errors->where,
+               "errors: {{…: dead_letter}} needs a sink, like dead_letter: {{file: {{path: dead.jsonl}}}}");
   }
   out.batch = raw.batch;
   out.retry = raw.retry;
@@ -209,7 +228,8 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
   return out;
 }
 
-Result<Definition> load_definition(const std::filesystem::path& file, const Registry& registry, const LoadOptions& options) {
+Result<Definition> load_definition(const std::filesystem::path& file, const Registry& registry,
+                                   const LoadOptions& options) {
   Faults faults;
   auto root = config::load_file(file, options.environment, faults);
   if (!root) return fail(faults.to_error());

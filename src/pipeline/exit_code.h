@@ -5,7 +5,7 @@ namespace aqueduck::pipeline {
 /// Exit codes of the process, documented in docs/reference/exit-codes.md.
 enum class ExitCode {
   done = 0,
-  stopped = 1,              ///< `errors:` says fail, and a message or batch failed; or a fault of Aqueduck's own
+  stopped = 1,  ///< `errors:` says fail, and a message or batch failed; or a fault of Aqueduck's own
   usage = 2,
   config = 10,
   source_unreachable = 11,

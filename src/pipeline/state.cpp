@@ -36,7 +36,8 @@ Result<StateFile> StateFile::open(const std::filesystem::path& folder, const std
   if (!json.is_object()) return damaged("not a JSON object");
   if (json.value("version", nlohmann::json()) != kVersion) return damaged("not version 1 of the state format");
   const auto owner = json.value("pipeline", nlohmann::json());
-  if (owner != pipeline) return damaged("it is the state of pipeline " + owner.dump() + ", not of \"" + pipeline + "\"");
+  if (owner != pipeline)
+    return damaged("it is the state of pipeline " + owner.dump() + ", not of \"" + pipeline + "\"");
   const auto schema = json.value("decoder_schema", nlohmann::json(""));
   if (!schema.is_string()) return damaged("'decoder_schema' is not a text");
   state.decoder_schema = schema.get<std::string>();
@@ -53,7 +54,8 @@ Result<void> StateFile::save() const {
                                        {"decoder_schema", decoder_schema},
                                        {"starts", starts},
                                        {"acknowledged", acknowledged}};
-  return replace_file(folder_ / "state.json", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return replace_file(folder_ / "state.json",
+                      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace aqueduck::pipeline

@@ -11,20 +11,20 @@ namespace aqueduck::pipeline {
 
 /// Counters of one run: written by its worker, read by anybody at any time.
 struct Stats {
-  std::atomic<std::uint64_t> messages{0};        ///< read from the source
-  std::atomic<std::uint64_t> bytes{0};           ///< of their payloads
+  std::atomic<std::uint64_t> messages{0};  ///< read from the source
+  std::atomic<std::uint64_t> bytes{0};     ///< of their payloads
   std::atomic<std::uint64_t> rows_decoded{0};
-  std::atomic<std::uint64_t> rows_written{0};    ///< handed to the sink
+  std::atomic<std::uint64_t> rows_written{0};  ///< handed to the sink
   std::atomic<std::uint64_t> batches{0};
   std::atomic<std::uint64_t> commits{0};
-  std::atomic<std::uint64_t> commits_moved{0};   ///< refused: another writer owned the data
+  std::atomic<std::uint64_t> commits_moved{0};  ///< refused: another writer owned the data
   std::atomic<std::uint64_t> decode_failures{0};
-  std::atomic<std::uint64_t> sql_failures{0};    ///< batches
-  std::atomic<std::uint64_t> skipped{0};         ///< messages left out by policy `skip`
-  std::atomic<std::uint64_t> dead_letters{0};    ///< messages
+  std::atomic<std::uint64_t> sql_failures{0};  ///< batches
+  std::atomic<std::uint64_t> skipped{0};       ///< messages left out by policy `skip`
+  std::atomic<std::uint64_t> dead_letters{0};  ///< messages
   std::atomic<std::uint64_t> retries{0};
-  std::atomic<std::uint64_t> progress{0};        ///< of a finite source, in its unit
-  std::atomic<std::uint64_t> total{0};           ///< 0: not known
+  std::atomic<std::uint64_t> progress{0};  ///< of a finite source, in its unit
+  std::atomic<std::uint64_t> total{0};     ///< 0: not known
 
   /// What is harder to read at once: behind a lock.
   struct Detail {

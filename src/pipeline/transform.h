@@ -46,7 +46,7 @@ class Transform {
   std::unique_ptr<sql::Session> session_;
   std::unique_ptr<sql::BatchScript> script_;
   std::shared_ptr<const Schema> output_;
-  bool planned_ = false;        // for the decoder's present columns
+  bool planned_ = false;  // for the decoder's present columns
   bool schema_changed_ = false;
 };
 

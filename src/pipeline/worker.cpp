@@ -14,12 +14,18 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 
 ExitCode code_of(const Error& error, ExitCode standard) {
   switch (error.kind) {
-    case ErrorKind::config: return ExitCode::config;
-    case ErrorKind::conflict: return ExitCode::conflict;
-    case ErrorKind::limit: return ExitCode::limit;
-    case ErrorKind::cancelled: return ExitCode::drain_incomplete;
-    case ErrorKind::internal: return ExitCode::stopped;
-    default: return standard;
+    case ErrorKind::config:
+      return ExitCode::config;
+    case ErrorKind::conflict:
+      return ExitCode::conflict;
+    case ErrorKind::limit:
+      return ExitCode::limit;
+    case ErrorKind::cancelled:
+      return ExitCode::drain_incomplete;
+    case ErrorKind::internal:
+      return ExitCode::stopped;
+    default:
+      return standard;
   }
 }
 
@@ -37,8 +43,8 @@ tl::unexpected<Failure> failed(ExitCode code, Error error) {
 
 }  // namespace
 
-#define AQ_STEP(expression)                                           \
-  do {                                                                \
+#define AQ_STEP(expression)                                                                            \
+  do {                                                                                                 \
     if (auto aq_step = (expression); !aq_step) return tl::make_unexpected(std::move(aq_step).error()); \
   } while (false)
 
@@ -56,8 +62,10 @@ tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::fun
   auto result = with_retries<T>(p_.definition->retry, *p_.clock, abort_, *p_.stats,
                                 fmt::format("sink {}: {}", p_.definition->sink_name, what), call);
   if (!result) return tl::make_unexpected(sink_failure(std::move(result).error()));
-  if constexpr (std::is_void_v<T>) return {};
-  else return std::move(*result);
+  if constexpr (std::is_void_v<T>)
+    return {};
+  else
+    return std::move(*result);
 }
 
 CommitPolicy Worker::policy() const {
@@ -147,10 +155,13 @@ Worker::Step Worker::read() {
   ReadLimits limits;
   limits.deadline = deadline();
   limits.stop = drain_;
-  limits.max_messages = std::max<std::uint64_t>(1, p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value));
-  if (p_.limits.max_messages) limits.max_messages = std::min<std::uint64_t>(limits.max_messages, *p_.limits.max_messages - messages_);
-  auto event = with_retries<SourceEvent>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
-                                         "source " + p_.definition->source_name, [&] { return p_.source->read(limits); });
+  limits.max_messages = std::max<std::uint64_t>(
+      1, p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value));
+  if (p_.limits.max_messages)
+    limits.max_messages = std::min<std::uint64_t>(limits.max_messages, *p_.limits.max_messages - messages_);
+  auto event =
+      with_retries<SourceEvent>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
+                                "source " + p_.definition->source_name, [&] { return p_.source->read(limits); });
   if (!event) {
     if (drain_.stop_requested() && can_heal(event.error().kind)) return {};
     return tl::make_unexpected(source_failure(std::move(event).error()));
@@ -273,8 +284,9 @@ Worker::Step Worker::handle_failures(const std::vector<DecodeFailure>& failures)
                                          message.offset < 0 ? "" : std::to_string(message.offset), failure.reason);
     switch (p_.definition->errors.decode) {
       case OnError::fail:
-        return failed(ExitCode::stopped,
-                      make_error(ErrorKind::decode, "{}; with errors: {{decode: skip}} or dead_letter the rest goes on", text));
+        return failed(
+            ExitCode::stopped,
+            make_error(ErrorKind::decode, "{}; with errors: {{decode: skip}} or dead_letter the rest goes on", text));
       case OnError::skip:
         p_.stats->skipped += 1;
         p_.stats->set_error(text);
@@ -293,12 +305,14 @@ Worker::Step Worker::handle_sql_failure(const Error& error) {
   p_.stats->sql_failures += 1;
   p_.stats->set_error(error.message);
   switch (p_.definition->errors.sql) {
-    case OnError::fail: return failed(ExitCode::stopped, error);
+    case OnError::fail:
+      return failed(ExitCode::stopped, error);
     case OnError::skip:
       p_.stats->skipped += batch_.messages();
       log::warn("skipped a batch of {}: {}", batch_.messages(), error.message);
       return {};
-    case OnError::dead_letter: break;
+    case OnError::dead_letter:
+      break;
   }
   log::warn("a batch of {} goes to the dead letters: {}", batch_.messages(), error.message);
   for (const Chunk& chunk : batch_.chunks()) {
@@ -307,7 +321,8 @@ Worker::Step Worker::handle_sql_failure(const Error& error) {
         const bool known = message.partition < messages->partitions.size();
         p_.dead_letters->add(message, known ? messages->partitions[message.partition] : "", "sql", error.message);
       }
-    } else if (auto added = p_.dead_letters->add_rows(std::get<RecordBatch>(chunk.data), "sql", error.message); !added) {
+    } else if (auto added = p_.dead_letters->add_rows(std::get<RecordBatch>(chunk.data), "sql", error.message);
+               !added) {
       return failed(ExitCode::stopped, std::move(added).error());
     }
   }
@@ -415,9 +430,10 @@ Worker::Step Worker::rewind(const Token& stored) {
   ended_ = false;
   if (begin.empty()) return {};
   if (!p_.source->traits().replayable) {
-    return failed(ExitCode::conflict, make_error(ErrorKind::conflict,
-                                                 "another writer moved the stored token, and the source '{}' can't go back to it",
-                                                 p_.definition->source_name));
+    return failed(ExitCode::conflict,
+                  make_error(ErrorKind::conflict,
+                             "another writer moved the stored token, and the source '{}' can't go back to it",
+                             p_.definition->source_name));
   }
   if (auto started = p_.source->start_at(begin); !started) {
     return tl::make_unexpected(source_failure(std::move(started).error()));
