@@ -30,7 +30,10 @@ class Builder : public YAML::EventHandler {
  public:
   Builder(SourceText& source, Faults& faults) : source_(source), faults_(faults) {}
 
-  Node take_root() { return std::move(root_); }
+  Node take_root() {
+    for (const Faults::Fault& fault : odd_keys_.all()) faults_.add_text(fault.where, fault.message);
+    return std::move(root_);
+  }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) abandon(mark, "a second document ('---') begins here: a file holds one");
@@ -56,6 +59,7 @@ class Builder : public YAML::EventHandler {
                 const std::string& value) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
+    if (tag == "!" && !source_.is_closed(position(mark))) abandon(mark, "a quote is not closed");
     if (wants_key()) {
       take_key(mark, value);
       return;
@@ -130,7 +134,7 @@ class Builder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     if (open_.size() >= kDeepest) abandon(mark, fmt::format("nested deeper than {} levels", kDeepest));
     if (wants_key()) {
-      faults_.add(locate(mark), "a key must be text, not {}", describe(kind));
+      odd_keys_.add(locate(mark), "a key must be text, not {}", describe(kind));
       open_.back().key.emplace();
       open_.back().dropped = true;
       key_depths_.push_back(open_.size());
@@ -194,6 +198,8 @@ class Builder : public YAML::EventHandler {
 
   SourceText& source_;
   Faults& faults_;
+  // Told only once the end was reached: the parser takes a '[' that is never closed for a key.
+  Faults odd_keys_;
   Node root_;
   std::vector<Open> open_;
   std::vector<std::size_t> key_depths_;
