@@ -29,12 +29,15 @@ Loaded load(std::string_view text, const Environment& environment = of({})) {
   return out;
 }
 
-const Node& at_path(const Node& root, std::initializer_list<std::string_view> keys) {
+// The node below `root`; one that says nothing where there is none.
+Node at_path(const Node& root, std::initializer_list<std::string_view> keys) {
   const Node* node = &root;
   for (const auto key : keys) {
     node = node->find(key);
-    if (node == nullptr) ADD_FAILURE() << "no key " << key;
-    if (node == nullptr) return root;
+    if (node == nullptr) {
+      ADD_FAILURE() << "no key " << key;
+      return {};
+    }
   }
   return *node;
 }
@@ -49,7 +52,7 @@ std::string place(const Node& node, std::string_view needle) {
 TEST(Loader, KeepsTextAndPlaces) {
   const auto loaded = load("pipeline: views\nsource:\n  kafka: {brokers: [a:1, 'b'], port: 010, on: yes, none: }\n");
   ASSERT_TRUE(loaded.faults.empty()) << loaded.message();
-  const Node& kafka = at_path(*loaded.root, {"source", "kafka"});
+  const Node kafka = at_path(*loaded.root, {"source", "kafka"});
   EXPECT_EQ(kafka.where.to_string(), "p.yml:3:10");
   EXPECT_EQ(kafka.find("port")->text, "010");
   EXPECT_EQ(kafka.find("on")->text, "yes");
@@ -251,7 +254,7 @@ TEST(SetPath, PutsValuesInPlace) {
     set_path(*loaded.root, assignment, faults);
   }
   ASSERT_TRUE(faults.empty()) << faults.to_error().message;
-  const Node& kafka = at_path(*loaded.root, {"source", "kafka"});
+  const Node kafka = at_path(*loaded.root, {"source", "kafka"});
   EXPECT_EQ(kafka.find("topics")->items[1].text, "c");
   EXPECT_EQ(kafka.find("topics")->items[2].text, "d");
   EXPECT_EQ(at_path(*loaded.root, {"new", "deep", "key"}).text, "SELECT a: b = c");

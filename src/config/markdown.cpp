@@ -35,6 +35,7 @@ std::string type_of(const ValueInfo& value) {
       return "any";
     case Kind::choice: {
       std::vector<std::string> words;
+      words.reserve(value.choices.size());
       for (const auto& choice : value.choices) words.push_back("`" + choice.first + "`");
       return fmt::format("{}", fmt::join(words, ", "));
     }
