@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "codecs/json/json_decoder.h"
-#include "component/declared_schema.h"
+#include "component/failed_decoder.h"
+#include "sql/declared_columns.h"
 
 namespace aqueduck {
 namespace {
@@ -60,11 +61,12 @@ const config::ObjectSpec<JsonConfig>& json_spec() {
 
 class JsonFactory final : public DecoderFactory {
  public:
-  JsonFactory(JsonConfig config, DeclaredSchema schema) : config_(std::move(config)), schema_(std::move(schema)) {}
+  JsonFactory(JsonConfig config, std::vector<sql::DeclaredColumn> schema)
+      : config_(std::move(config)), schema_(std::move(schema)) {}
 
   std::unique_ptr<Decoder> make(const ComponentContext& context) const override {
-    auto declared = schema_.columns(context);
-    if (!declared) return failed_decoder(std::move(declared).error());
+    auto declared = sql::declared_columns(context.database, schema_);
+    if (!declared) return std::make_unique<FailedDecoder>(std::move(declared).error());
     json::JsonOptions options;
     options.declared = std::move(*declared);
     options.new_columns = config_.columns;
@@ -76,7 +78,7 @@ class JsonFactory final : public DecoderFactory {
 
  private:
   JsonConfig config_;
-  DeclaredSchema schema_;
+  std::vector<sql::DeclaredColumn> schema_;
 };
 
 std::unique_ptr<DecoderFactory> parse(const config::Node& node, config::Faults& faults) {
@@ -87,7 +89,12 @@ std::unique_ptr<DecoderFactory> parse(const config::Node& node, config::Faults& 
     faults.add(at == nullptr ? node.where : at->where, "max_depth is {}; it must be from 1 to 1000", config.max_depth);
   }
   if (faults.all().size() != before) return nullptr;
-  DeclaredSchema schema(config.schema, node.find("schema"));
+  std::vector<sql::DeclaredColumn> schema;
+  if (const config::Node* declared = node.find("schema")) {
+    for (const auto& entry : declared->entries) {
+      schema.push_back({entry.key, entry.value.text, entry.value.where.to_string()});
+    }
+  }
   return std::make_unique<JsonFactory>(std::move(config), std::move(schema));
 }
 
