@@ -10,6 +10,23 @@
 
 namespace aqueduck {
 
+void append_base64(std::string_view bytes, std::string& out) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::size_t i = 0;
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at])); };
+  for (; i + 2 < bytes.size(); i += 3) {
+    const std::uint32_t word = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    for (const int shift : {18, 12, 6, 0}) out += kDigits[word >> shift & 63];
+  }
+  if (i == bytes.size()) return;
+  const bool two = i + 2 == bytes.size();
+  const std::uint32_t word = byte(i) << 16 | (two ? byte(i + 1) << 8 : 0);
+  out += kDigits[word >> 18 & 63];
+  out += kDigits[word >> 12 & 63];
+  out += two ? kDigits[word >> 6 & 63] : '=';
+  out += '=';
+}
+
 namespace {
 
 __extension__ using Int128 = __int128;
@@ -206,23 +223,6 @@ void append_duration(std::int64_t value, int digits, std::string& out) {
   if (value < 0) out += '-';
   const std::uint64_t size = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   append_time(static_cast<std::int64_t>(std::min<std::uint64_t>(size, INT64_MAX)), digits, out);
-}
-
-void append_base64(std::string_view bytes, std::string& out) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::size_t i = 0;
-  const auto byte = [&](std::size_t at) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at])); };
-  for (; i + 2 < bytes.size(); i += 3) {
-    const std::uint32_t word = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    for (const int shift : {18, 12, 6, 0}) out += kDigits[word >> shift & 63];
-  }
-  if (i == bytes.size()) return;
-  const bool two = i + 2 == bytes.size();
-  const std::uint32_t word = byte(i) << 16 | (two ? byte(i + 1) << 8 : 0);
-  out += kDigits[word >> 18 & 63];
-  out += kDigits[word >> 12 & 63];
-  out += two ? kDigits[word >> 6 & 63] : '=';
-  out += '=';
 }
 
 void append_uuid(std::string_view bytes, std::string& out) {

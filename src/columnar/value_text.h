@@ -22,6 +22,9 @@ void append_json_string(std::string_view text, std::string& out);
 /// UTF-8 with U+FFFD in place of bytes that are none; no quotes, no escapes.
 void append_utf8(std::string_view text, std::string& out);
 
+/// RFC 4648, section 4, with padding.
+void append_base64(std::string_view bytes, std::string& out);
+
 /// Any value as JSON; nested ones too.
 void append_json_value(const Cell& cell, std::int64_t row, std::string& out);
 

@@ -40,6 +40,7 @@ std::unique_ptr<F> look_up(ComponentKind kind, const std::vector<ComponentType<F
     chosen = &node.entries.front().value;
   } else if (node.kind == config::Node::Kind::map && node.entries.size() > 1) {
     std::vector<std::string_view> keys;
+    keys.reserve(node.entries.size());
     for (const auto& entry : node.entries) keys.push_back(entry.key);
     faults.add(node.entries[1].where, "a {} has one key, its kind; here are {}: {}", name(kind), keys.size(),
                config::shown(fmt::format("{}", fmt::join(keys, ", "))));

@@ -14,8 +14,10 @@
 namespace aqueduck {
 
 /// Events of Source::read beside chunks.
-struct Assigned {   ///< These partitions are ours now; `start` is where the source would begin by its own configuration
-  Positions start;  ///< and state. No data of them comes before start_at() was called for them.
+struct Assigned {   ///< These partitions are ours now; no data of them comes before start_at() was called for them.
+  Positions start;  ///< where the source would resume by itself (a consumer group's offsets, else `resolved`)
+  Positions
+      resolved;  ///< its configured start in numbers, as first resolved: for a sink that holds tokens but none yet
 };
 struct Revoked {  ///< To be given back: commit or drop what is uncommitted of them before the next read().
   std::vector<std::string> partitions;

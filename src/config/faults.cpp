@@ -51,11 +51,12 @@ Error Faults::to_error() const {
   std::vector<const Fault*> order;
   order.reserve(all_.size());
   for (const Fault& fault : all_) order.push_back(&fault);
-  std::stable_sort(order.begin(), order.end(), [](const Fault* a, const Fault* b) {
+  std::sort(order.begin(), order.end(), [](const Fault* a, const Fault* b) {
     static const std::string kNone;
     const std::string& left = a->where.file == nullptr ? kNone : *a->where.file;
     const std::string& right = b->where.file == nullptr ? kNone : *b->where.file;
-    return std::tie(left, a->where.line, a->where.column) < std::tie(right, b->where.line, b->where.column);
+    // Addresses last: of two at one place the one found first comes first.
+    return std::tie(left, a->where.line, a->where.column, a) < std::tie(right, b->where.line, b->where.column, b);
   });
   std::string text;
   for (const Fault* fault : order) {

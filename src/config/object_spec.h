@@ -130,13 +130,13 @@ template <typename Member>
 using ChosenType = typename Chosen<Member>::Type;
 /// An optional member stays unset where the key is absent.
 template <typename Config, typename Member>
-Field<Config> choice(std::string name, Member Config::* member, std::vector<Choice<ChosenType<Member>>> choices,
+Field<Config> choice(std::string name, Member Config::* member, const std::vector<Choice<ChosenType<Member>>>& choices,
                      std::string description);
 
 template <typename Config>
 class ObjectSpec {
  public:
-  ObjectSpec(std::string name, std::string summary, std::vector<Field<Config>> fields) {
+  ObjectSpec(std::string name, std::string summary, const std::vector<Field<Config>>& fields) {
     info_.name = std::move(name);
     info_.summary = std::move(summary);
     const Config defaults{};

@@ -228,7 +228,7 @@ std::string choice_word(const std::vector<Choice<T>>& choices, const std::option
 }  // namespace values
 
 template <typename Config, typename Member>
-Field<Config> choice(std::string name, Member Config::* member, std::vector<Choice<ChosenType<Member>>> choices,
+Field<Config> choice(std::string name, Member Config::* member, const std::vector<Choice<ChosenType<Member>>>& choices,
                      std::string description) {
   FieldInfo info{std::move(name), std::move(description), values::choice_info(choices), false, {}, {}, {}};
   info.read = [member, choices, value = info.value](const Node& node, void* object, Faults& faults) {

@@ -122,6 +122,20 @@ Node::Origin SourceText::origin(std::size_t offset, std::size_t position, bool f
   return Node::Origin{offset, place.line, place.column, fixed};
 }
 
+bool SourceText::is_closed(std::size_t position) const {
+  const char quote = position < text_.size() ? text_[position] : '\0';
+  if (quote != '"' && quote != '\'') return true;
+  for (std::size_t at = position + 1; at < text_.size(); ++at) {
+    if (quote == '"' && text_[at] == '\\') {
+      ++at;
+    } else if (text_[at] == quote) {
+      if (quote == '"' || at + 1 >= text_.size() || text_[at + 1] != quote) return true;
+      ++at;
+    }
+  }
+  return false;
+}
+
 std::vector<Node::Origin> SourceText::origins(std::size_t position, std::string_view value, int& block_indent) {
   if (position >= text_.size()) return {};
   const char style = text_[position];

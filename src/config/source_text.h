@@ -26,6 +26,8 @@ class SourceText {
   Location whole() const { return Location{file_, 0, 0}; }
   /// Cheap where positions ascend.
   Location locate(std::size_t position);
+  /// Whether the quote that begins at `position`, if one does, is closed: the parser lets the end of the file close it.
+  bool is_closed(std::size_t position) const;
   /// Where the bytes of the scalar `value` (masked) that begins at `position` stand; sets `block_indent` of a block.
   std::vector<Node::Origin> origins(std::size_t position, std::string_view value, int& block_indent);
 

@@ -15,12 +15,12 @@ namespace {
 constexpr duckdb::idx_t kRowsPerBatch = 122'880;
 constexpr duckdb::idx_t kBytesPerBatch = 512ULL << 20U;  // far below the 2 GiB that 32-bit offsets can address
 
-// A C stream over the slot's one batch, with the columns that the scan asked for.
+// A C stream over the slot's rows, with the columns that the scan asked for.
 struct SlotStream {
   std::shared_ptr<const Schema> schema;
-  std::shared_ptr<const Array> array;
+  std::vector<RecordBatch> rows;
   std::vector<std::size_t> columns;
-  bool done = false;
+  std::size_t next = 0;
 };
 
 // An array (or schema) whose children are borrowed from a shared one: it keeps that alive and frees only itself.
@@ -69,11 +69,11 @@ int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
   auto& state = *static_cast<SlotStream*>(stream->private_data);
   *out = ArrowArray{};
-  if (state.done || state.array == nullptr) return 0;
-  state.done = true;
-  const ArrowArray& from = *state.array->raw();
+  if (state.next == state.rows.size()) return 0;
+  const auto& array = state.rows[state.next++].array;
+  const ArrowArray& from = *array->raw();
   auto borrowed = std::make_unique<Borrowed<Array>>();
-  borrowed->owner = state.array;
+  borrowed->owner = array;
   borrowed->arrays.reserve(state.columns.size());
   for (const std::size_t column : state.columns) {
     ArrowArray child = *from.children[column];
@@ -107,7 +107,7 @@ void fill_stream(ArrowArrayStream& out, const BatchSlot& slot, std::vector<std::
   out.get_next = stream_next;
   out.get_last_error = stream_error;
   out.release = stream_release;
-  out.private_data = new SlotStream{slot.schema, slot.batch.array, std::move(columns)};
+  out.private_data = new SlotStream{slot.schema, slot.rows, std::move(columns)};
 }
 
 duckdb::unique_ptr<duckdb::ArrowArrayStreamWrapper> produce(std::uintptr_t factory,

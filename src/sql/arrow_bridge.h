@@ -14,7 +14,7 @@ namespace aqueduck::sql {
 /// arrow_scan drops filters silently and can be scanned once.
 struct BatchSlot {
   std::shared_ptr<const Schema> schema;
-  RecordBatch batch;
+  std::vector<RecordBatch> rows;
 };
 
 /// Registers the table function with an instance. Once, before any session.

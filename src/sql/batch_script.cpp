@@ -62,14 +62,14 @@ class EngineScript : public BatchScript {
 
   std::optional<std::vector<Path>> columns_read() const override { return read_; }
 
-  SqlResult<void> run(const RecordBatch& batch,
+  SqlResult<void> run(const std::vector<RecordBatch>& rows,
                       const std::function<Result<void>(const RecordBatch&)>& consume) override {
     return guarded([&]() -> SqlResult<void> {
       // The engine does not notice that a prepared statement's rows changed their types.
-      if (slot_.schema == nullptr || (batch.schema != slot_.schema && batch.schema->fingerprint() != fingerprint_)) {
-        bind(batch.schema);
-      }
-      slot_.batch = batch;
+      const auto& schema = rows.at(0).schema;
+      if (slot_.schema == nullptr || (schema != slot_.schema && schema->fingerprint() != fingerprint_)) bind(schema);
+      slot_.rows = rows;
+      std::erase_if(slot_.rows, [](const RecordBatch& batch) { return batch.rows() == 0; });
       const ClearSlot clear{slot_};
       for (std::size_t i = 0; i < statements_.size(); ++i) {
         const bool last = i + 1 == statements_.size();
@@ -82,8 +82,8 @@ class EngineScript : public BatchScript {
           continue;
         }
         ResultReader reader(std::move(result), *connection_->context);
-        while (auto rows = reader.next()) {
-          if (auto taken = consume(*rows); !taken) return tl::make_unexpected(SqlError{taken.error(), {}});
+        while (auto result_rows = reader.next()) {
+          if (auto taken = consume(*result_rows); !taken) return tl::make_unexpected(SqlError{taken.error(), {}});
         }
       }
       return {};
@@ -93,7 +93,7 @@ class EngineScript : public BatchScript {
  private:
   struct ClearSlot {
     BatchSlot& slot;
-    ~ClearSlot() { slot.batch = {}; }
+    ~ClearSlot() { slot.rows.clear(); }
   };
 
   static std::unique_ptr<duckdb::QueryResult> start(duckdb::PreparedStatement& prepared) {

@@ -34,9 +34,9 @@ class BatchScriptTest : public ::testing::Test {
   // First row's columns as text.
   std::vector<std::string> run(BatchScript& script, const RecordBatch& batch) {
     std::vector<std::string> out;
-    auto done = script.run(batch, [&](const RecordBatch& result) -> Result<void> {
+    auto done = script.run({batch}, [&](const RecordBatch& result) -> Result<void> {
       auto text = maker->script("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM result", "result").value();
-      auto inner = text->run(result, [&](const RecordBatch& texts) -> Result<void> {
+      auto inner = text->run({result}, [&](const RecordBatch& texts) -> Result<void> {
         for (std::size_t c = 0; c < texts.schema->size(); ++c) {
           const ArrowArray& column = *texts.array->raw()->children[c];
           const auto* offsets = static_cast<const std::int32_t*>(column.buffers[1]);
@@ -151,7 +151,7 @@ TEST_F(BatchScriptTest, ErrorsSayWhereInTheWholeText) {
 
 TEST_F(BatchScriptTest, AFailedBatchLeavesTheScriptUsable) {
   auto script = session->script("SELECT CAST(v AS INTEGER) FROM batch").value();
-  auto bad = script->run(rows("SELECT 'x' AS v"), [](const RecordBatch&) -> Result<void> { return {}; });
+  auto bad = script->run({rows("SELECT 'x' AS v")}, [](const RecordBatch&) -> Result<void> { return {}; });
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().error.kind, ErrorKind::sql);
   EXPECT_EQ(run(*script, rows("SELECT '5' AS v")), Texts{"5"});
@@ -171,6 +171,18 @@ TEST_F(BatchScriptTest, ColumnsReadReachIntoStructs) {
   EXPECT_EQ(read("SELECT count(*) FROM batch").value().size(), 1U);  // any column will do
   EXPECT_EQ(read("SELECT * FROM batch").value().size(), 4U);
   EXPECT_EQ(read("SELECT #2 FROM batch"), std::nullopt);
+}
+
+TEST_F(BatchScriptTest, SeveralArraysAreOneBatch) {
+  auto script = session->script("SELECT count(*), sum(i) FROM batch").value();
+  std::vector<std::int64_t> seen;
+  const auto a = rows("SELECT range AS i FROM range(3)");
+  const auto b = rows("SELECT range + 10 AS i FROM range(2)");
+  ASSERT_TRUE(script->run({a, b}, [&](const RecordBatch& result) -> Result<void> {
+    seen.push_back(static_cast<const std::int64_t*>(result.array->raw()->children[0]->buffers[1])[0]);
+    return {};
+  }));
+  EXPECT_EQ(seen, std::vector<std::int64_t>{5});
 }
 
 TEST_F(BatchScriptTest, AnEmptyBatchRuns) {
@@ -199,7 +211,7 @@ TEST_F(BatchScriptTest, ArraysWithAnOffsetAreReadRight) {
 
 TEST_F(BatchScriptTest, ConsumersErrorsEndTheRun) {
   auto script = session->script("SELECT * FROM batch").value();
-  auto done = script->run(rows("SELECT 1 AS a"), [](const RecordBatch&) -> Result<void> {
+  auto done = script->run({rows("SELECT 1 AS a")}, [](const RecordBatch&) -> Result<void> {
     return fail(ErrorKind::unavailable, "peer is gone");
   });
   ASSERT_FALSE(done);

@@ -49,8 +49,9 @@ class BatchScript {
   virtual SqlResult<std::shared_ptr<const Schema>> prepare(std::shared_ptr<const Schema> schema) = 0;
   /// Paths of the columns and struct fields that the plans read; nullopt: all. Valid after prepare().
   virtual std::optional<std::vector<std::vector<std::string>>> columns_read() const = 0;
-  /// Runs all statements; `consume` gets the last one's rows, batch by batch; its error ends the run.
-  virtual SqlResult<void> run(const RecordBatch& batch,
+  /// Runs all statements over these rows, of one schema; `consume` gets the last one's rows, batch by batch; its error
+  /// ends the run.
+  virtual SqlResult<void> run(const std::vector<RecordBatch>& rows,
                               const std::function<Result<void>(const RecordBatch&)>& consume) = 0;
 };
 

@@ -1,0 +1,18 @@
+#pragma once
+
+namespace aqueduck::pipeline {
+
+/// Exit codes of the process, documented in docs/reference/exit-codes.md.
+enum class ExitCode {
+  done = 0,
+  stopped = 1,  ///< `errors:` says fail, and a message or batch failed; or a fault of Aqueduck's own
+  usage = 2,
+  config = 10,
+  source_unreachable = 11,
+  sink_failed = 12,
+  limit = 13,
+  conflict = 14,
+  drain_incomplete = 15,
+};
+
+}  // namespace aqueduck::pipeline

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "pipeline/definition.h"
+#include "pipeline/stats.h"
+
+namespace aqueduck::pipeline {
+
+/// True for what can heal by itself: unavailable peers and full disks.
+inline bool can_heal(ErrorKind kind) { return kind == ErrorKind::unavailable || kind == ErrorKind::limit; }
+
+/// Waits between attempts: doubling up to a maximum, each between half and the whole of its length. One thread.
+class Backoff {
+ public:
+  Backoff(const RetryConfig& config, Clock& clock) : config_(config), clock_(clock), random_(std::random_device{}()) {}
+
+  void reset() {
+    wait_ = Duration{0};
+    since_.reset();
+  }
+  /// False where it is time to give up or a stop was asked for.
+  bool wait(const std::stop_token& stop) {
+    const auto now = clock_.now();
+    if (!since_) since_ = now;
+    if (config_.give_up_after && now - *since_ >= *config_.give_up_after) return false;
+    wait_ = wait_.count() == 0 ? config_.initial : std::min(wait_ * 2, config_.max);
+    const auto half = wait_.count() / 2;
+    const Duration jittered{half + std::uniform_int_distribution<std::int64_t>(0, half)(random_)};
+    return clock_.sleep_until(now + jittered, stop);
+  }
+
+ private:
+  RetryConfig config_;
+  Clock& clock_;
+  std::minstd_rand random_;
+  Duration wait_{0};
+  std::optional<Clock::Point> since_;
+};
+
+/// Calls `attempt` until it succeeds, fails for good, or the backoff gives up; the last error then. Each failure is
+/// logged with `what` and counted.
+template <typename T>
+Result<T> with_retries(const RetryConfig& config, Clock& clock, const std::stop_token& stop, Stats& stats,
+                       std::string_view what, const std::function<Result<T>()>& attempt) {
+  Backoff backoff(config, clock);
+  while (true) {
+    auto result = attempt();
+    if (result) return result;
+    stats.set_error(std::string(what) + ": " + result.error().message);
+    if (!can_heal(result.error().kind) || stop.stop_requested()) return result;
+    stats.retries += 1;
+    log::warn("{}: {}; trying again", what, result.error().message);
+    if (!backoff.wait(stop)) return result;
+  }
+}
+
+}  // namespace aqueduck::pipeline

@@ -1,0 +1,61 @@
+#include "pipeline/state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+
+namespace aqueduck::pipeline {
+namespace {
+
+Result<void> read_positions(const nlohmann::json& json, const char* key, Positions& out) {
+  const auto found = json.find(key);
+  if (found == json.end()) return {};
+  if (!found->is_object()) return fail(ErrorKind::conflict, "'{}' is not an object", key);
+  for (const auto& [partition, position] : found->items()) {
+    if (!position.is_string()) return fail(ErrorKind::conflict, "'{}.{}' is not a text", key, partition);
+    out.insert_or_assign(partition, position.get<std::string>());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StateFile> StateFile::open(const std::filesystem::path& folder, const std::string& pipeline) {
+  StateFile state;
+  state.folder_ = folder;
+  state.pipeline_ = pipeline;
+  if (folder.empty()) return state;
+  AQ_TRY(make_folders(folder));
+  const auto path = folder / "state.json";
+  if (!std::filesystem::exists(path)) return state;
+  AQ_ASSIGN(const std::string text, read_file(path));
+  const auto damaged = [&](const std::string& why) {
+    return fail(ErrorKind::conflict, "{}: {}; move the file away to start afresh", path.string(), why);
+  };
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return damaged("not a JSON object");
+  if (json.value("version", nlohmann::json()) != kVersion) return damaged("not version 1 of the state format");
+  const auto owner = json.value("pipeline", nlohmann::json());
+  if (owner != pipeline)
+    return damaged("it is the state of pipeline " + owner.dump() + ", not of \"" + pipeline + "\"");
+  const auto schema = json.value("decoder_schema", nlohmann::json(""));
+  if (!schema.is_string()) return damaged("'decoder_schema' is not a text");
+  state.decoder_schema = schema.get<std::string>();
+  for (const auto& [key, out] : {std::pair{"starts", &state.starts}, std::pair{"acknowledged", &state.acknowledged}}) {
+    if (auto read = read_positions(json, key, *out); !read) return damaged(read.error().message);
+  }
+  return state;
+}
+
+Result<void> StateFile::save() const {
+  if (folder_.empty()) return {};
+  const nlohmann::ordered_json json = {{"version", kVersion},
+                                       {"pipeline", pipeline_},
+                                       {"decoder_schema", decoder_schema},
+                                       {"starts", starts},
+                                       {"acknowledged", acknowledged}};
+  return replace_file(folder_ / "state.json",
+                      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace aqueduck::pipeline

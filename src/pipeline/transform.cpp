@@ -1,0 +1,105 @@
+#include "pipeline/transform.h"
+
+namespace aqueduck::pipeline {
+
+Transform::Transform(const Definition& definition, std::unique_ptr<Decoder> decoder,
+                     std::unique_ptr<sql::Session> session)
+    : definition_(definition), decoder_(std::move(decoder)), session_(std::move(session)) {}
+
+Error Transform::located(sql::SqlError error) const {
+  const config::Node& node = definition_.sql->node;
+  return with_context(std::move(error.error), (error.offset ? node.at(*error.offset) : node.where).to_string());
+}
+
+Result<void> Transform::prepare(const std::string& saved_schema) {
+  if (definition_.sql) {
+    auto script = session_->script(definition_.sql->text);
+    if (!script) {
+      Error error = located(std::move(script).error());
+      error.kind = ErrorKind::config;
+      return fail(std::move(error));
+    }
+    script_ = std::move(*script);
+  }
+  if (decoder_ == nullptr) return {};
+  if (!saved_schema.empty()) AQ_TRY(decoder_->restore(saved_schema));
+  if (const auto schema = decoder_->schema(); schema != nullptr && !schema->empty()) return plan(schema);
+  return {};
+}
+
+Result<void> Transform::plan(const std::shared_ptr<const Schema>& schema) {
+  planned_ = true;
+  if (script_ == nullptr) {
+    output_ = schema;
+    return {};
+  }
+  auto output = script_->prepare(schema);
+  if (!output) return fail(located(std::move(output).error()));
+  output_ = *output;
+  if (decoder_ == nullptr) return {};
+  const auto read = script_->columns_read();
+  if (!read) return {};
+  decoder_->restrict_to(read);
+  const auto narrowed = decoder_->schema();
+  if (narrowed == nullptr || narrowed == schema) return {};
+  // Where the SQL can't do with fewer columns after all, it gets all of them.
+  auto again = script_->prepare(narrowed);
+  if (again && (*again == nullptr) == (output_ == nullptr) &&
+      (output_ == nullptr || (*again)->fingerprint() == output_->fingerprint())) {
+    return {};
+  }
+  decoder_->restrict_to(std::nullopt);
+  output = script_->prepare(schema);
+  if (!output) return fail(located(std::move(output).error()));
+  return {};
+}
+
+Result<TransformResult> Transform::run(const Batch& batch) {
+  TransformResult result;
+  std::vector<RecordBatch> input;
+  if (decoder_ != nullptr) {
+    for (const Chunk& chunk : batch.chunks()) {
+      const auto& messages = std::get<Messages>(chunk.data);
+      if (!messages.items.empty()) AQ_TRY(decoder_->decode(messages.items));
+    }
+    AQ_ASSIGN(Decoded decoded, decoder_->finish());
+    result.failures = std::move(decoded.failures);
+    if (decoded.schema_changed) {
+      planned_ = false;
+      schema_changed_ = true;
+    }
+    if (decoded.batch.rows() > 0) input.push_back(std::move(decoded.batch));
+  } else {
+    for (const Chunk& chunk : batch.chunks()) {
+      const auto& rows = std::get<RecordBatch>(chunk.data);
+      if (rows.rows() > 0) input.push_back(rows);
+    }
+  }
+  for (const RecordBatch& rows : input) result.decoded += static_cast<std::uint64_t>(rows.rows());
+  if (input.empty()) return result;
+  if (script_ == nullptr) {
+    result.rows = std::move(input);
+  } else {
+    // Rows are collected before any goes to the sink: a statement that fails half-way delivers nothing.
+    auto done = script_->run(input, [&](const RecordBatch& rows) -> Result<void> {
+      result.rows.push_back(rows);
+      return {};
+    });
+    if (!done) return fail(located(std::move(done).error()));
+  }
+  if (!planned_ && decoder_ != nullptr) {
+    decoder_->restrict_to(std::nullopt);
+    if (const auto schema = decoder_->schema(); schema != nullptr && !schema->empty()) AQ_TRY(plan(schema));
+  }
+  return result;
+}
+
+std::optional<std::string> Transform::changed_schema() {
+  if (!schema_changed_) return std::nullopt;
+  schema_changed_ = false;
+  return decoder_->saved_schema();
+}
+
+void Transform::interrupt() { session_->interrupt(); }
+
+}  // namespace aqueduck::pipeline

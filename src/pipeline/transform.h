@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "component/decoder.h"
+#include "pipeline/batch.h"
+#include "pipeline/definition.h"
+#include "sql/database.h"
+
+namespace aqueduck::pipeline {
+
+struct TransformResult {
+  std::vector<RecordBatch> rows;
+  std::vector<DecodeFailure> failures;  ///< by index into the batch's messages
+  std::uint64_t decoded = 0;            ///< rows that went into the SQL
+};
+
+/// Decoder and SQL of one worker: a batch in, rows out. Narrows the decoder to what the SQL reads. One thread.
+class Transform {
+ public:
+  /// `decoder` is null where the source gives rows; `session` runs the SQL.
+  Transform(const Definition& definition, std::unique_ptr<Decoder> decoder, std::unique_ptr<sql::Session> session);
+
+  /// Parses the SQL and, where the columns are known already (declared or restored), plans it. Errors are of kind
+  /// config and say where in the pipeline's file.
+  Result<void> prepare(const std::string& saved_schema);
+  /// The columns that go to the sink, where they are known before the first batch.
+  const std::shared_ptr<const Schema>& output() const { return output_; }
+  /// The decoder's columns for a later process, if they changed since the last call.
+  std::optional<std::string> changed_schema();
+
+  /// Errors: sql (of these rows), config (the SQL doesn't fit the columns), decode (`columns: fail`), limit, cancelled.
+  Result<TransformResult> run(const Batch& batch);
+  /// Ends a running statement. Any thread.
+  void interrupt();
+
+ private:
+  Result<void> plan(const std::shared_ptr<const Schema>& schema);
+  Error located(sql::SqlError error) const;
+
+  const Definition& definition_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<sql::Session> session_;
+  std::unique_ptr<sql::BatchScript> script_;
+  std::shared_ptr<const Schema> output_;
+  bool planned_ = false;  // for the decoder's present columns
+  bool schema_changed_ = false;
+};
+
+}  // namespace aqueduck::pipeline

@@ -1,0 +1,444 @@
+#include "pipeline/worker.h"
+
+#include <algorithm>
+
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "pipeline/retry.h"
+
+namespace aqueduck::pipeline {
+namespace {
+
+// How long a read waits where nothing else is due: stops and idle limits are seen within it.
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+ExitCode code_of(const Error& error, ExitCode standard) {
+  switch (error.kind) {
+    case ErrorKind::config:
+      return ExitCode::config;
+    case ErrorKind::conflict:
+      return ExitCode::conflict;
+    case ErrorKind::limit:
+      return ExitCode::limit;
+    case ErrorKind::cancelled:
+      return ExitCode::drain_incomplete;
+    case ErrorKind::internal:
+      return ExitCode::stopped;
+    default:
+      return standard;
+  }
+}
+
+Positions only(const Positions& all, const Positions& keys) {
+  Positions out;
+  for (const auto& [key, ignored] : keys) {
+    if (const auto found = all.find(key); found != all.end()) out.insert(*found);
+  }
+  return out;
+}
+
+tl::unexpected<Failure> failed(ExitCode code, Error error) {
+  return tl::make_unexpected(Failure{code, std::move(error)});
+}
+
+}  // namespace
+
+#define AQ_STEP(expression)                                                                            \
+  do {                                                                                                 \
+    if (auto aq_step = (expression); !aq_step) return tl::make_unexpected(std::move(aq_step).error()); \
+  } while (false)
+
+Failure Worker::source_failure(Error error) const {
+  const ExitCode code = code_of(error, ExitCode::source_unreachable);
+  return {code, with_context(std::move(error), "source " + p_.definition->source_name)};
+}
+Failure Worker::sink_failure(Error error) const {
+  const ExitCode code = code_of(error, ExitCode::sink_failed);
+  return {code, with_context(std::move(error), "sink " + p_.definition->sink_name)};
+}
+
+template <typename T>
+tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::function<Result<T>()>& call) {
+  auto result = with_retries<T>(p_.definition->retry, *p_.clock, abort_, *p_.stats,
+                                fmt::format("sink {}: {}", p_.definition->sink_name, what), call);
+  if (!result) return tl::make_unexpected(sink_failure(std::move(result).error()));
+  if constexpr (std::is_void_v<T>)
+    return {};
+  else
+    return std::move(*result);
+}
+
+CommitPolicy Worker::policy() const {
+  const auto& own = p_.definition->commit;
+  if (!own) return p_.sink->traits().commit;
+  CommitPolicy policy;
+  if (own->rows) policy.rows = own->rows->value;
+  if (own->bytes) policy.bytes = own->bytes->value;
+  policy.interval = own->interval;
+  return policy;
+}
+
+tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token abort) {
+  drain_ = std::move(drain);
+  abort_ = std::move(abort);
+  last_chunk_ = p_.clock->now();
+  auto step = open();
+  while (step && !finished()) {
+    step = read();
+    if (step && batch_due()) step = process();
+    if (step && commit_due()) step = commit();
+  }
+  if (step && !abort_.stop_requested()) {
+    step = process();
+    if (step) step = commit();
+  }
+  if (step && abort_.stop_requested() && (!batch_.empty() || !uncommitted_.empty())) {
+    step = failed(ExitCode::drain_incomplete,
+                  make_error(ErrorKind::cancelled, "stopped before everything that was read was delivered"));
+  }
+  if (!step) p_.stats->set_error(step.error().error.message);
+  close();
+  return step;
+}
+
+bool Worker::finished() const {
+  if (ended_ || drain_.stop_requested() || abort_.stop_requested()) return true;
+  if (p_.limits.max_messages && messages_ >= *p_.limits.max_messages) return true;
+  return p_.limits.until_idle && p_.clock->now() - last_chunk_ >= *p_.limits.until_idle;
+}
+
+void Worker::close() {
+  p_.source->close();
+  p_.sink->close();
+  if (p_.dead_letters != nullptr) p_.dead_letters->sink().close();
+}
+
+Worker::Step Worker::open() {
+  auto stored = sink_call<Token>("open", [&] { return p_.sink->open(); });
+  if (!stored) return tl::make_unexpected(std::move(stored).error());
+  if (p_.dead_letters != nullptr) {
+    auto opened = sink_call<Token>("open the dead-letter sink", [&] { return p_.dead_letters->sink().open(); });
+    if (!opened) return tl::make_unexpected(std::move(opened).error());
+  }
+  auto opened = with_retries<void>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
+                                   "source " + p_.definition->source_name, [&] { return p_.source->open(); });
+  if (!opened) return tl::make_unexpected(source_failure(std::move(opened).error()));
+  if (const auto total = p_.source->traits().total) p_.stats->total = *total;
+  return {};
+}
+
+Clock::Point Worker::deadline() const {
+  auto due = p_.clock->now() + kTick;
+  if (!batch_.empty()) due = std::min(due, batch_.since() + p_.definition->batch.interval);
+  if (const auto interval = policy().interval; interval && first_uncommitted_) {
+    due = std::min(due, *first_uncommitted_ + *interval);
+  }
+  return due;
+}
+
+bool Worker::batch_due() const {
+  if (batch_.empty()) return false;
+  const auto& limits = p_.definition->batch;
+  return batch_.messages() >= limits.rows.value || batch_.bytes() >= limits.bytes.value ||
+         p_.clock->now() - batch_.since() >= limits.interval;
+}
+
+bool Worker::commit_due() const {
+  if (!first_uncommitted_) return false;
+  const CommitPolicy due = policy();
+  if (due.every_batch()) return true;
+  return (due.rows && uncommitted_rows_ >= *due.rows) || (due.bytes && uncommitted_bytes_ >= *due.bytes) ||
+         (due.interval && p_.clock->now() - *first_uncommitted_ >= *due.interval);
+}
+
+Worker::Step Worker::read() {
+  ReadLimits limits;
+  limits.deadline = deadline();
+  limits.stop = drain_;
+  limits.max_messages = std::max<std::uint64_t>(
+      1, p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value));
+  if (p_.limits.max_messages)
+    limits.max_messages = std::min<std::uint64_t>(limits.max_messages, *p_.limits.max_messages - messages_);
+  auto event =
+      with_retries<SourceEvent>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
+                                "source " + p_.definition->source_name, [&] { return p_.source->read(limits); });
+  if (!event) {
+    if (drain_.stop_requested() && can_heal(event.error().kind)) return {};
+    return tl::make_unexpected(source_failure(std::move(event).error()));
+  }
+  p_.stats->progress = p_.source->progress();
+  if (auto* chunk = std::get_if<Chunk>(&*event)) return on_chunk(std::move(*chunk));
+  if (const auto* assigned = std::get_if<Assigned>(&*event)) return on_assigned(*assigned);
+  if (const auto* revoked = std::get_if<Revoked>(&*event)) return on_revoked(revoked->partitions);
+  if (const auto* lost = std::get_if<Lost>(&*event)) return on_lost(lost->partitions);
+  if (std::holds_alternative<End>(*event)) ended_ = true;
+  return {};
+}
+
+Worker::Step Worker::on_chunk(Chunk chunk) {
+  const auto now = p_.clock->now();
+  if (!batch_.fits(chunk)) AQ_STEP(process());
+  const std::uint64_t messages_before = batch_.messages();
+  const std::uint64_t bytes_before = batch_.bytes();
+  batch_.add(std::move(chunk), now);
+  const std::uint64_t added = batch_.messages() - messages_before;
+  messages_ += added;
+  p_.stats->messages += added;
+  p_.stats->bytes += batch_.bytes() - bytes_before;
+  if (added > 0) last_chunk_ = now;
+  return {};
+}
+
+Worker::Step Worker::on_assigned(const Assigned& assigned) {
+  Token stored;
+  const bool holds_token = p_.sink->traits().holds_token;
+  if (holds_token) {
+    // Read after the assignment: what another instance committed until it gave the partition up counts.
+    auto token = sink_call<Token>("read the stored token", [&] { return p_.sink->stored_token(); });
+    if (!token) return tl::make_unexpected(std::move(token).error());
+    stored = std::move(*token);
+  }
+  Positions begin;
+  for (const auto& [partition, own_start] : assigned.start) {
+    owned_.insert_or_assign(partition, own_start);
+    expected_.entries.erase(partition);
+    const auto resolved = assigned.resolved.find(partition);
+    const std::string& first = resolved == assigned.resolved.end() ? own_start : resolved->second;
+    resolved_.insert_or_assign(partition, first);
+    const auto in_sink = stored.entries.find(partition);
+    const auto in_state = p_.state->acknowledged.find(partition);
+    if (in_sink != stored.entries.end()) {
+      begin.insert_or_assign(partition, in_sink->second);
+      expected_.entries.insert_or_assign(partition, in_sink->second);
+    } else if (holds_token) {
+      begin.insert_or_assign(partition, first);
+    } else if (!p_.source->traits().stores_positions && in_state != p_.state->acknowledged.end()) {
+      begin.insert_or_assign(partition, in_state->second);
+    } else {
+      begin.insert_or_assign(partition, own_start);
+    }
+  }
+  if (auto started = p_.source->start_at(begin); !started) {
+    return tl::make_unexpected(source_failure(std::move(started).error()));
+  }
+  p_.stats->set_committed(begin);
+  return {};
+}
+
+Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
+  AQ_STEP(process());
+  AQ_STEP(commit());
+  for (const auto& partition : partitions) {
+    owned_.erase(partition);
+    resolved_.erase(partition);
+    expected_.entries.erase(partition);
+  }
+  return {};
+}
+
+Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
+  for (const auto& partition : partitions) {
+    owned_.erase(partition);
+    resolved_.erase(partition);
+    expected_.entries.erase(partition);
+  }
+  return rewind(expected_);
+}
+
+Worker::Step Worker::process() {
+  if (batch_.empty()) return {};
+  auto result = p_.transform->run(batch_);
+  if (!result) {
+    if (result.error().kind != ErrorKind::sql) {
+      return failed(code_of(result.error(), ExitCode::stopped), std::move(result).error());
+    }
+    AQ_STEP(handle_sql_failure(result.error()));
+    result = TransformResult{};
+  } else {
+    AQ_STEP(handle_failures(result->failures));
+  }
+  failpoint("worker.before_write");
+  for (const RecordBatch& rows : result->rows) {
+    auto written = sink_call<void>("write", [&] { return p_.sink->write(rows); });
+    if (!written) return tl::make_unexpected(std::move(written).error());
+    uncommitted_rows_ += static_cast<std::uint64_t>(rows.rows());
+    uncommitted_bytes_ += byte_size(rows);
+    p_.stats->rows_written += static_cast<std::uint64_t>(rows.rows());
+  }
+  failpoint("worker.after_write");
+  p_.stats->rows_decoded += result->decoded;
+  p_.stats->batches += 1;
+  for (const auto& [partition, position] : batch_.next()) uncommitted_.insert_or_assign(partition, position);
+  if (!first_uncommitted_) first_uncommitted_ = p_.clock->now();
+  batch_.clear();
+  return {};
+}
+
+Worker::Step Worker::handle_failures(const std::vector<DecodeFailure>& failures) {
+  if (failures.empty()) return {};
+  p_.stats->decode_failures += failures.size();
+  for (const DecodeFailure& failure : failures) {
+    std::string partition;
+    const Message& message = batch_.message(failure.message, &partition);
+    const std::string text = fmt::format("message at {}{}{}: {}", partition, message.offset < 0 ? "" : ":",
+                                         message.offset < 0 ? "" : std::to_string(message.offset), failure.reason);
+    switch (p_.definition->errors.decode) {
+      case OnError::fail:
+        return failed(
+            ExitCode::stopped,
+            make_error(ErrorKind::decode, "{}; with errors: {{decode: skip}} or dead_letter the rest goes on", text));
+      case OnError::skip:
+        p_.stats->skipped += 1;
+        p_.stats->set_error(text);
+        log::warn("skipped a {}", text);
+        break;
+      case OnError::dead_letter:
+        p_.stats->set_error(text);
+        p_.dead_letters->add(message, partition, "decode", failure.reason);
+        break;
+    }
+  }
+  return {};
+}
+
+Worker::Step Worker::handle_sql_failure(const Error& error) {
+  p_.stats->sql_failures += 1;
+  p_.stats->set_error(error.message);
+  switch (p_.definition->errors.sql) {
+    case OnError::fail:
+      return failed(ExitCode::stopped, error);
+    case OnError::skip:
+      p_.stats->skipped += batch_.messages();
+      log::warn("skipped a batch of {}: {}", batch_.messages(), error.message);
+      return {};
+    case OnError::dead_letter:
+      break;
+  }
+  log::warn("a batch of {} goes to the dead letters: {}", batch_.messages(), error.message);
+  for (const Chunk& chunk : batch_.chunks()) {
+    if (const auto* messages = std::get_if<Messages>(&chunk.data)) {
+      for (const Message& message : messages->items) {
+        const bool known = message.partition < messages->partitions.size();
+        p_.dead_letters->add(message, known ? messages->partitions[message.partition] : "", "sql", error.message);
+      }
+    } else if (auto added = p_.dead_letters->add_rows(std::get<RecordBatch>(chunk.data), "sql", error.message);
+               !added) {
+      return failed(ExitCode::stopped, std::move(added).error());
+    }
+  }
+  return {};
+}
+
+Worker::Step Worker::commit() {
+  if (uncommitted_.empty() && uncommitted_rows_ == 0) {
+    first_uncommitted_.reset();
+    return {};
+  }
+  if (const auto schema = p_.transform->changed_schema()) {
+    p_.state->decoder_schema = *schema;
+    if (auto saved = p_.state->save(); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+  }
+  // Dead letters first: their messages count as settled once the sink's positions have passed them.
+  if (p_.dead_letters != nullptr && p_.dead_letters->pending() > 0) {
+    const std::size_t count = p_.dead_letters->pending();
+    auto delivered = sink_call<void>("write dead letters", [&] { return p_.dead_letters->deliver(); });
+    if (!delivered) return delivered;
+    p_.stats->dead_letters += count;
+  }
+  const Token expected{only(expected_.entries, uncommitted_)};
+  const Token next{uncommitted_};
+  failpoint("worker.before_commit");
+  bool again = true;
+  while (again) {
+    again = false;
+    auto answer = sink_call<CommitResult>("commit", [&] { return p_.sink->commit(expected, next); });
+    if (!answer) return tl::make_unexpected(std::move(answer).error());
+    if (const auto* moved = std::get_if<Moved>(&*answer)) {
+      p_.stats->commits_moved += 1;
+      log::warn("another instance has committed {} meanwhile: dropping what is uncommitted and going back",
+                moved->stored.to_json());
+      return rewind(moved->stored);
+    }
+    if (const auto* unknown = std::get_if<Unknown>(&*answer)) {
+      log::warn("sink {}: no clean answer to a commit: {}; looking for its token", p_.definition->sink_name,
+                unknown->error.message);
+      AQ_STEP(resolve_unknown(expected, next, again));
+      if (!again) return {};
+    }
+  }
+  failpoint("worker.after_commit");
+  return after_commit(next);
+}
+
+Worker::Step Worker::resolve_unknown(const Token& expected, const Token& next, bool& again) {
+  auto stored = sink_call<Token>("read the stored token", [&] { return p_.sink->stored_token(); });
+  if (!stored) return tl::make_unexpected(std::move(stored).error());
+  if (only(stored->entries, next.entries) == next.entries) {
+    again = false;
+    return after_commit(next);
+  }
+  if (stored->matches(expected, next)) {
+    again = true;
+    return {};
+  }
+  again = false;
+  p_.stats->commits_moved += 1;
+  return rewind(*stored);
+}
+
+Worker::Step Worker::after_commit(const Token& next) {
+  for (const auto& [partition, position] : next.entries) expected_.entries.insert_or_assign(partition, position);
+  uncommitted_.clear();
+  uncommitted_rows_ = 0;
+  uncommitted_bytes_ = 0;
+  first_uncommitted_.reset();
+  p_.stats->commits += 1;
+  p_.stats->set_committed(next.entries);
+  if (!p_.sink->traits().holds_token && !p_.source->traits().stores_positions && p_.state->kept()) {
+    for (const auto& [partition, position] : next.entries) p_.state->acknowledged.insert_or_assign(partition, position);
+    if (auto saved = p_.state->save(); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+  }
+  auto acknowledged = p_.source->acknowledge({next.entries, {}});
+  if (!acknowledged) {
+    // The sink has them: at worst the source gives them again, and the token, if there is one, skips them.
+    p_.stats->set_error(acknowledged.error().message);
+    log::warn("source {}: cannot store positions: {}", p_.definition->source_name, acknowledged.error().message);
+  }
+  return {};
+}
+
+Worker::Step Worker::rewind(const Token& stored) {
+  batch_.clear();
+  uncommitted_.clear();
+  uncommitted_rows_ = 0;
+  uncommitted_bytes_ = 0;
+  first_uncommitted_.reset();
+  if (p_.dead_letters != nullptr) p_.dead_letters->drop();
+  auto aborted = sink_call<void>("drop what is uncommitted", [&] { return p_.sink->abort(); });
+  if (!aborted) return aborted;
+  Positions begin;
+  expected_.entries.clear();
+  for (const auto& [partition, own_start] : owned_) {
+    const auto found = stored.entries.find(partition);
+    if (found != stored.entries.end()) {
+      begin.insert_or_assign(partition, found->second);
+      expected_.entries.insert_or_assign(partition, found->second);
+    } else {
+      begin.insert_or_assign(partition, resolved_[partition]);
+    }
+  }
+  ended_ = false;
+  if (begin.empty()) return {};
+  if (!p_.source->traits().replayable) {
+    return failed(ExitCode::conflict,
+                  make_error(ErrorKind::conflict,
+                             "another writer moved the stored token, and the source '{}' can't go back to it",
+                             p_.definition->source_name));
+  }
+  if (auto started = p_.source->start_at(begin); !started) {
+    return tl::make_unexpected(source_failure(std::move(started).error()));
+  }
+  return {};
+}
+
+}  // namespace aqueduck::pipeline
