@@ -30,8 +30,7 @@ const config::ObjectSpec<FileSourceConfig>& source_spec() {
          config::field("max_line", &FileSourceConfig::max_line, "A longer line ends the pipeline.")});
     out.details(
         "Positions are bytes (of the unpacked text) or row numbers, so a restart continues where the sink stands. A "
-        "last line without a line break counts, except in a file that is followed. The first record of a CSV file is "
-        "its header; it comes first wherever reading begins.");
+        "last line without a line break counts, except in a file that is followed.");
     out.shorthand("path");
     return out;
   }();

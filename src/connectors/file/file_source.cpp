@@ -71,12 +71,12 @@ Result<std::unique_ptr<PartReader>> FileSource::open_part(const NamedFile& file)
   return read_lines(file, kind, config_, position);
 }
 
-Result<std::optional<Chunk>> FileSource::next_chunk() {
+Result<std::optional<Chunk>> FileSource::next_chunk(std::size_t most) {
   while (current_ < files_.size()) {
     if (reader_ == nullptr) {
       AQ_ASSIGN(reader_, open_part(files_[current_]));
     }
-    AQ_ASSIGN(auto chunk, reader_->next());
+    AQ_ASSIGN(auto chunk, reader_->next(most));
     progress_ = finished_bytes_ + reader_->raw_bytes();
     if (chunk || config_.follow) return chunk;
     finished_bytes_ += size_of(files_[current_]);
@@ -87,7 +87,7 @@ Result<std::optional<Chunk>> FileSource::next_chunk() {
   return std::nullopt;
 }
 
-Result<SourceEvent> FileSource::read(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
+Result<SourceEvent> FileSource::read(const ReadLimits& limits) {
   if (phase_ == Phase::opened) {
     phase_ = Phase::assigned;
     Assigned assigned;
@@ -95,17 +95,17 @@ Result<SourceEvent> FileSource::read(std::chrono::steady_clock::time_point deadl
     return assigned;
   }
   if (phase_ != Phase::reading) {
-    wait_until(deadline, stop);
+    wait_until(limits.deadline, limits.stop);
     return Idle{};
   }
   for (;;) {
-    if (stop.stop_requested()) return Idle{};
-    AQ_ASSIGN(auto chunk, next_chunk());
+    if (limits.stop.stop_requested()) return Idle{};
+    AQ_ASSIGN(auto chunk, next_chunk(limits.max_messages));
     if (chunk) return std::move(*chunk);
     if (!config_.follow) return End{};
     const auto now = std::chrono::steady_clock::now();
-    if (now >= deadline) return Idle{};
-    wait_until(std::min(deadline, now + kPollInterval), stop);
+    if (now >= limits.deadline) return Idle{};
+    wait_until(std::min(limits.deadline, now + kPollInterval), limits.stop);
   }
 }
 

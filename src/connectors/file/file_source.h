@@ -21,7 +21,7 @@ class FileSource final : public Source {
 
   SourceTraits traits() const override;
   Result<void> open() override;
-  Result<SourceEvent> read(std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
+  Result<SourceEvent> read(const ReadLimits& limits) override;
   Result<void> start_at(const Positions& positions) override;
   Result<void> acknowledge(const Acknowledgement& /*acknowledgement*/) override { return {}; }
   Result<Positions> position() override;
@@ -33,7 +33,7 @@ class FileSource final : public Source {
 
   FileFormat format(const NamedFile& file) const;
   Result<std::unique_ptr<PartReader>> open_part(const NamedFile& file) const;
-  Result<std::optional<Chunk>> next_chunk();
+  Result<std::optional<Chunk>> next_chunk(std::size_t most);
 
   const FileSourceConfig config_;
   const ComponentContext context_;

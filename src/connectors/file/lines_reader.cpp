@@ -23,11 +23,9 @@ std::uint64_t inode_of(int descriptor) {
 class LinesReader final : public PartReader {
  public:
   LinesReader(NamedFile file, FileBytes bytes, LineRules rules, bool follow)
-      : file_(std::move(file)), bytes_(std::move(bytes)), lines_(file_.name, rules), rules_(rules), follow_(follow) {}
+      : file_(std::move(file)), bytes_(std::move(bytes)), lines_(file_.name, rules), follow_(follow) {}
 
   Result<void> start(std::uint64_t offset) {
-    // The header stands at the beginning of each file, and the decoder needs it wherever reading begins.
-    if (rules_.quoted_breaks && offset > 0) AQ_TRY(read_header());
     AQ_ASSIGN(const bool there, bytes_.skip_to(offset));
     if (!there) {
       return fail(ErrorKind::conflict, "{} is shorter than the stored position {}: it was replaced or truncated",
@@ -37,33 +35,36 @@ class LinesReader final : public PartReader {
     return {};
   }
 
-  Result<std::optional<Chunk>> next() override {
+  Result<std::optional<Chunk>> next(std::size_t most) override {
     for (;;) {
-      const std::uint64_t before = lines_.next();
+      AQ_ASSIGN(auto chunk, take(false, most));
+      if (chunk) return chunk;
       AQ_ASSIGN(const bool end, read_block());
-      const bool replaced = end && follow_ && was_replaced();
-      AQ_ASSIGN(Messages messages, lines_.take(end && (!follow_ || replaced)));
-      const bool advanced = lines_.next() != before || header_;
-      if (!advanced && !end) continue;
-      Chunk chunk;
-      if (header_ && !messages.items.empty()) add_header(messages);
-      if (replaced) {
-        AQ_TRY(begin_again());
-        chunk.next[file_.name] = position();
-        chunk.data = std::move(messages);
-        return chunk;
-      }
-      if (!advanced) return std::nullopt;
-      if (messages.items.empty() && end && lines_.next() == before) return std::nullopt;
-      chunk.next[file_.name] = position();
-      chunk.data = std::move(messages);
-      return chunk;
+      if (!end) continue;
+      AQ_ASSIGN(chunk, take(false, most));
+      if (chunk) return chunk;
+      if (!follow_) return take(true, most);
+      if (!was_replaced()) return std::nullopt;
+      AQ_ASSIGN(chunk, take(true, most));
+      if (chunk) return chunk;
+      AQ_TRY(begin_again());
     }
   }
 
   std::uint64_t raw_bytes() const override { return bytes_.raw_bytes(); }
 
  private:
+  /// What has come; nullopt where that is no whole line.
+  Result<std::optional<Chunk>> take(bool at_end, std::size_t most) {
+    const std::uint64_t before = lines_.next();
+    AQ_ASSIGN(Messages messages, lines_.take(at_end, most));
+    if (lines_.next() == before) return std::nullopt;
+    Chunk chunk;
+    chunk.next[file_.name] = position();
+    chunk.data = std::move(messages);
+    return chunk;
+  }
+
   /// True at the end of what is there.
   Result<bool> read_block() {
     std::uint64_t size = 0;
@@ -76,39 +77,6 @@ class LinesReader final : public PartReader {
       if (got == space.size()) break;
     }
     return false;
-  }
-
-  Result<void> read_header() {
-    AQ_ASSIGN(FileBytes bytes, FileBytes::open(file_.path));
-    LineBlocks lines(file_.name, rules_);
-    lines.restart(0);
-    for (bool end = false; !end;) {
-      const std::span<char> space = lines.space();
-      AQ_ASSIGN(const std::size_t got, bytes.read(space));
-      lines.filled(got);
-      end = got == 0;
-      AQ_ASSIGN(Messages messages, lines.take(end));
-      if (messages.items.empty()) continue;
-      header_text_ = messages.items.front().payload;
-      header_ = true;
-      return {};
-    }
-    return {};
-  }
-
-  void add_header(Messages& messages) {
-    struct Both {
-      std::string header;
-      std::shared_ptr<const void> lines;
-    };
-    auto both = std::make_shared<Both>(Both{std::move(header_text_), messages.owner});
-    Message message;
-    message.payload = both->header;
-    message.offset = 0;
-    messages.bytes += message.payload.size();
-    messages.items.insert(messages.items.begin(), message);
-    messages.owner = std::move(both);
-    header_ = false;
   }
 
   bool was_replaced() const {
@@ -133,10 +101,7 @@ class LinesReader final : public PartReader {
   NamedFile file_;
   FileBytes bytes_;
   LineBlocks lines_;
-  LineRules rules_;
   bool follow_;
-  bool header_ = false;
-  std::string header_text_;
 };
 
 }  // namespace

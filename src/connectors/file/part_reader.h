@@ -19,8 +19,8 @@ class PartReader {
   PartReader(const PartReader&) = delete;
   PartReader& operator=(const PartReader&) = delete;
   virtual ~PartReader() = default;
-  /// The next messages or rows; nullopt at the end (for now, where the file is followed).
-  virtual Result<std::optional<Chunk>> next() = 0;
+  /// The next messages or rows, at most `most`; nullopt at the end (for now, where the file is followed).
+  virtual Result<std::optional<Chunk>> next(std::size_t most) = 0;
   virtual std::uint64_t raw_bytes() const = 0;
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "columnar/ipc.h"
 #include "columnar/slice.h"
 #include "connectors/file/file_bytes.h"
@@ -8,7 +10,7 @@ namespace aqueduck {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string sql_text(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') out += '\'';
@@ -24,6 +26,28 @@ Chunk chunk_of(const NamedFile& file, RecordBatch batch, std::uint64_t next) {
   return chunk;
 }
 
+/// Hands a batch out in pieces.
+class Pieces {
+ public:
+  bool empty() const { return from_ >= batch_.rows(); }
+  void put(RecordBatch batch, std::int64_t from) {
+    batch_ = std::move(batch);
+    from_ = from;
+  }
+  RecordBatch take(std::size_t most) {
+    const std::int64_t left = batch_.rows() - from_;
+    const std::int64_t count = most < static_cast<std::size_t>(left) ? static_cast<std::int64_t>(most) : left;
+    RecordBatch piece = slice(batch_, from_, from_ + count);
+    from_ += count;
+    if (empty()) put({}, 0);
+    return piece;
+  }
+
+ private:
+  RecordBatch batch_;
+  std::int64_t from_ = 0;
+};
+
 Error located(const NamedFile& file, Error error) { return with_context(std::move(error), file.path.string()); }
 
 /// Rows of a Parquet file, through the engine.
@@ -35,21 +59,22 @@ class ParquetReader final : public PartReader {
   Result<void> open(sql::Database& database) {
     AQ_ASSIGN(session_, database.connect());
     auto rows =
-        session_->query(fmt::format("SELECT * FROM read_parquet({}) OFFSET {}", quoted(file_.path.string()), row_));
+        session_->query(fmt::format("SELECT * FROM read_parquet({}) OFFSET {}", sql_text(file_.path.string()), row_));
     if (!rows) return fail(located(file_, std::move(rows).error().error));
     rows_ = std::move(*rows);
     return {};
   }
-  Result<std::optional<Chunk>> next() override {
-    if (rows_ == nullptr) return std::nullopt;
-    auto batch = rows_->next();
-    if (!batch) return fail(located(file_, std::move(batch).error().error));
-    if (batch->rows() == 0) {
-      rows_.reset();
-      return std::nullopt;
+  Result<std::optional<Chunk>> next(std::size_t most) override {
+    if (pieces_.empty() && rows_ != nullptr) {
+      auto batch = rows_->next();
+      if (!batch) return fail(located(file_, std::move(batch).error().error));
+      if (batch->rows() == 0) rows_.reset();
+      pieces_.put(std::move(*batch), 0);
     }
-    row_ += static_cast<std::uint64_t>(batch->rows());
-    return chunk_of(file_, std::move(*batch), row_);
+    if (pieces_.empty()) return std::nullopt;
+    RecordBatch piece = pieces_.take(most);
+    row_ += static_cast<std::uint64_t>(piece.rows());
+    return chunk_of(file_, std::move(piece), row_);
   }
   std::uint64_t raw_bytes() const override { return rows_ == nullptr ? size_ : 0; }
 
@@ -59,6 +84,7 @@ class ParquetReader final : public PartReader {
   std::uint64_t size_;
   std::unique_ptr<sql::Session> session_;
   std::unique_ptr<sql::Rows> rows_;
+  Pieces pieces_;
 };
 
 /// Rows of an Arrow IPC file or stream.
@@ -82,16 +108,20 @@ class ArrowReader final : public PartReader {
     reader_.emplace(std::move(*reader));
     return {};
   }
-  Result<std::optional<Chunk>> next() override {
-    for (;;) {
+  Result<std::optional<Chunk>> next(std::size_t most) override {
+    while (pieces_.empty()) {
       auto batch = reader_->next();
       if (!batch) return fail(located(file_, std::move(batch).error()));
       if (batch->rows() == 0) break;
-      const std::uint64_t from = row_;
-      row_ += static_cast<std::uint64_t>(batch->rows());
-      if (row_ <= skip_) continue;
-      const std::uint64_t head = skip_ > from ? skip_ - from : 0;
-      return chunk_of(file_, slice(*batch, static_cast<std::int64_t>(head), batch->rows()), row_);
+      const auto rows = static_cast<std::uint64_t>(batch->rows());
+      const std::uint64_t head = std::min(rows, skip_ > row_ ? skip_ - row_ : 0);
+      row_ += head;
+      pieces_.put(std::move(*batch), static_cast<std::int64_t>(head));
+    }
+    if (!pieces_.empty()) {
+      RecordBatch piece = pieces_.take(most);
+      row_ += static_cast<std::uint64_t>(piece.rows());
+      return chunk_of(file_, std::move(piece), row_);
     }
     if (skip_ > row_) {
       return fail(ErrorKind::conflict, "{} has {} rows, but the stored position is {}: it was replaced",
@@ -107,6 +137,7 @@ class ArrowReader final : public PartReader {
   std::uint64_t row_ = 0;
   std::shared_ptr<FileBytes> bytes_;
   std::optional<IpcReader> reader_;
+  Pieces pieces_;
 };
 
 }  // namespace
