@@ -1,12 +1,16 @@
-# aqueduck_module(NAME [PUBLIC deps] [PRIVATE deps]): the static library of one folder under src/. NAME is the folder's
+# aqueduck_module(NAME [FOLDERS subfolders] [PUBLIC deps] [PRIVATE deps]): the static library of one folder under src/. NAME is the folder's
 # path with '/' as '_'. All *.cpp beside the CMakeLists.txt belong to it, except *_test.cpp, which go into the one
 # unit-test binary. Links say the direction of dependencies; tools/layers proves that includes keep to them.
 set_property(GLOBAL PROPERTY AQUEDUCK_TEST_SOURCES "")
 set_property(GLOBAL PROPERTY AQUEDUCK_MODULES "")
 
 function(aqueduck_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FOLDERS;PUBLIC;PRIVATE")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(folder ${ARG_FOLDERS})
+    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${more})
+  endforeach()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

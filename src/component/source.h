@@ -58,6 +58,7 @@ struct ReadLimits {
 struct SourceTraits {
   bool finite = false;                 ///< ends by itself
   bool replayable = false;             ///< start_at() can go back: exactly-once is possible
+  bool stores_positions = false;       ///< the peer keeps acknowledged positions (a consumer group): it resumes itself
   bool fixed_ownership = true;         ///< no other instance can take its partitions over
   std::optional<std::uint64_t> total;  ///< of a finite source, in the unit of progress(), where known
 };

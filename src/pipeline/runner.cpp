@@ -9,7 +9,9 @@
 namespace aqueduck::pipeline {
 namespace {
 
-tl::unexpected<Failure> failed(ExitCode code, Error error) { return tl::make_unexpected(Failure{code, std::move(error)}); }
+tl::unexpected<Failure> failed(ExitCode code, Error error) {
+  return tl::make_unexpected(Failure{code, std::move(error)});
+}
 
 Result<void> run_setup(const Definition& definition, sql::Session& session) {
   for (const Statement& statement : definition.setup) {
@@ -48,7 +50,8 @@ tl::expected<void, Failure> Runner::prepare() {
 
   auto state = StateFile::open(definition_.state, definition_.name);
   if (!state) {
-    return failed(state.error().kind == ErrorKind::conflict ? ExitCode::conflict : ExitCode::config, std::move(state).error());
+    return failed(state.error().kind == ErrorKind::conflict ? ExitCode::conflict : ExitCode::config,
+                  std::move(state).error());
   }
   state_ = std::move(*state);
   auto decoder = definition_.decoder == nullptr ? nullptr : definition_.decoder->make(context_);
@@ -70,9 +73,9 @@ tl::expected<void, Failure> Runner::run() {
   parts.source = overrides_.source ? overrides_.source(context_) : definition_.source->make(context_);
   parts.sink = overrides_.sink ? overrides_.sink(context_) : definition_.sink->make(context_);
   if (definition_.dead_letter != nullptr) {
-    parts.dead_letters = std::make_unique<DeadLetters>(
-        definition_.name,
-        overrides_.dead_letter ? overrides_.dead_letter(context_) : definition_.dead_letter->make(context_));
+    parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, overrides_.dead_letter
+                                                                             ? overrides_.dead_letter(context_)
+                                                                             : definition_.dead_letter->make(context_));
   }
   parts.transform = std::move(transform_);
   parts.state = &state_;
@@ -112,9 +115,10 @@ std::string guarantee(const Definition& definition) {
     return fmt::format("exactly-once: the sink '{}' stores the source's positions in the same transaction as the rows",
                        definition.sink_name);
   }
-  return fmt::format("at-least-once: {}", traits.guarantee.empty()
-                                              ? fmt::format("the sink '{}' can't store positions with the rows", definition.sink_name)
-                                              : traits.guarantee);
+  return fmt::format("at-least-once: {}",
+                     traits.guarantee.empty()
+                         ? fmt::format("the sink '{}' can't store positions with the rows", definition.sink_name)
+                         : traits.guarantee);
 }
 
 }  // namespace aqueduck::pipeline

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/error.h"
+#include "pipeline/exit_code.h"
+
+namespace CLI {
+class App;
+}
+
+namespace aqueduck::app {
+
+/// Adds a subcommand whose callback sets the exit code.
+using AddCommand = std::function<void(CLI::App&, int& exit_code)>;
+
+/// All commands, in the order of `aqueduck --help`; the list is in cli/commands.cpp.
+const std::vector<AddCommand>& commands();
+
+/// Prints an error to stderr, secrets removed, and returns the code.
+int report(const Error& error, pipeline::ExitCode code);
+
+void add_run(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_version(CLI::App& app, int& exit_code);
+
+}  // namespace aqueduck::app

@@ -1,0 +1,78 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "app/cli/command.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "builtin/builtin.h"
+#include "pipeline/runner.h"
+
+namespace aqueduck::app {
+namespace {
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string max_messages;
+  std::string until_idle;
+  std::string stats_json;
+};
+
+Result<pipeline::RunLimits> limits_of(const RunOptions& options) {
+  pipeline::RunLimits limits;
+  if (!options.max_messages.empty()) {
+    AQ_ASSIGN(limits.max_messages, parse_count(options.max_messages));
+    if (*limits.max_messages == 0) return fail(ErrorKind::config, "--max-messages 0 would read nothing; use 1 or more");
+  }
+  if (!options.until_idle.empty()) {
+    AQ_ASSIGN(limits.until_idle, parse_duration(options.until_idle));
+  }
+  return limits;
+}
+
+int run_pipeline(const RunOptions& options) {
+  auto limits = limits_of(options);
+  if (!limits) return report(limits.error(), pipeline::ExitCode::usage);
+  auto definition =
+      pipeline::load_definition(options.file, builtin_registry(), {options.overrides, config::process_environment()});
+  if (!definition) return report(definition.error(), pipeline::ExitCode::config);
+
+  pipeline::Runner runner(*definition, *limits);
+  const auto started = std::chrono::steady_clock::now();
+  tl::expected<void, pipeline::Failure> result;
+  {
+    const StopSignals signals([&] { runner.request_drain(); }, static_cast<int>(pipeline::ExitCode::drain_incomplete));
+    const Progress progress(runner.stats(), definition->name);
+    result = runner.run();
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  const auto& stats = runner.stats();
+  if (!options.stats_json.empty()) {
+    const std::string json = pipeline::to_json(stats, definition->name, seconds) + "\n";
+    if (auto written = replace_file(options.stats_json, json); !written) log::warn("{}", written.error().message);
+  }
+  log::info("{}: {} messages, {} rows decoded, {} rows written, {} commits in {:.1f} s", definition->name,
+            stats.messages.load(), stats.rows_decoded.load(), stats.rows_written.load(), stats.commits.load(), seconds);
+  if (!result) return report(result.error().error, result.error().code);
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("run", "Run a pipeline until its source ends or it is stopped");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("FILE", options->file, "The pipeline's YAML file")->required();
+  command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated");
+  command->add_option("--max-messages", options->max_messages, "Stop after so many messages (or rows)");
+  command->add_option("--until-idle", options->until_idle, "Stop when nothing came for so long, like 5s");
+  command->add_option("--stats-json", options->stats_json, "Write counters to this file at the end");
+  command->footer(
+      "SIGTERM and SIGINT deliver what was read and stop, within the file's `drain:`; a second signal ends at once.");
+  command->callback([options, &exit_code] { exit_code = run_pipeline(*options); });
+}
+
+}  // namespace aqueduck::app
