@@ -65,20 +65,20 @@ void LineBlocks::add(std::size_t end, std::size_t next, Messages& out) {
   line_ = next;
 }
 
-Result<Messages> LineBlocks::take(bool at_end) {
+Result<Messages> LineBlocks::take(bool at_end, std::size_t most) {
   Messages out;
   out.partitions.push_back(partition_);
-  while (scanned_ < end_) {
+  while (scanned_ < end_ && out.items.size() < most) {
     const std::size_t end = find_end();
     if (end == end_) break;
     scanned_ = end + 1;
     add(end, scanned_, out);
   }
-  if (pending() && end_ - line_ > rules_.max_line) {
+  if (pending() && scanned_ - line_ > rules_.max_line) {
     return fail(ErrorKind::limit, "{}: the line at byte {} is longer than {}: raise 'max_line'", partition_, next(),
                 format_bytes(rules_.max_line));
   }
-  if (at_end && pending()) {
+  if (at_end && pending() && scanned_ == end_ && out.items.size() < most) {
     add(end_, end_, out);
     scanned_ = end_;
     in_quotes_ = false;

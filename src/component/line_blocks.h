@@ -28,9 +28,9 @@ class LineBlocks {
   /// Room for the next bytes, at least one; filled() says how many came.
   std::span<char> space();
   void filled(std::size_t bytes) { end_ += bytes; }
-  /// The whole lines that came since the last call; with `at_end` the last one needs no line break. An error of kind
-  /// limit for a line that is too long.
-  Result<Messages> take(bool at_end);
+  /// At most `most` of the whole lines that came since the last call; with `at_end` the last one needs no line break.
+  /// An error of kind limit for a line that is too long.
+  Result<Messages> take(bool at_end, std::size_t most);
   /// The offset of the first byte that take() hasn't given.
   std::uint64_t next() const { return block_offset_ + line_; }
   /// True if a line has begun that take() hasn't given.

@@ -106,6 +106,7 @@ Result<CommitResult> ConsoleSink::commit(const Token& /*expected*/, const Token&
 
 Result<void> ConsoleSink::abort() {
   batches_.clear();
+  unprinted_.clear();
   return {};
 }
 

@@ -1,0 +1,54 @@
+#include "connectors/file/file_config.h"
+
+#include <glob.h>
+
+#include <map>
+
+namespace aqueduck {
+
+FileFormat format_of(std::string_view path) {
+  for (const std::string_view suffix : {".gz", ".zst", ".zstd"}) {
+    if (path.ends_with(suffix)) path.remove_suffix(suffix.size());
+  }
+  const std::size_t dot = path.rfind('.');
+  const std::string_view extension = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+  if (extension == "csv" || extension == "tsv") return FileFormat::csv;
+  if (extension == "parquet") return FileFormat::parquet;
+  if (extension == "arrow" || extension == "arrows" || extension == "ipc" || extension == "feather") {
+    return FileFormat::arrow;
+  }
+  if (extension == "txt" || extension == "log") return FileFormat::lines;
+  return FileFormat::jsonl;
+}
+
+bool gives_rows(FileFormat format) { return format == FileFormat::parquet || format == FileFormat::arrow; }
+
+Result<std::vector<NamedFile>> list_files(const std::vector<std::string>& patterns,
+                                          const std::filesystem::path& directory) {
+  std::map<std::string, std::filesystem::path> found;
+  for (const std::string& pattern : patterns) {
+    const std::filesystem::path whole = directory / pattern;
+    const std::string prefix = whole.is_absolute() && !std::filesystem::path(pattern).is_absolute()
+                                   ? (directory / "").string()
+                                   : std::string();
+    glob_t matches{};
+    const int code = ::glob(whole.c_str(), 0, nullptr, &matches);
+    for (std::size_t i = 0; code == 0 && i < matches.gl_pathc; ++i) {
+      const std::string path = matches.gl_pathv[i];
+      std::error_code ignored;
+      if (std::filesystem::is_directory(path, ignored)) continue;
+      const bool below = !prefix.empty() && path.starts_with(prefix);
+      found.emplace(below ? path.substr(prefix.size()) : path, path);
+    }
+    ::globfree(&matches);
+    if (code != 0) {
+      return fail(ErrorKind::io, "there is no file '{}' (looked for {})", pattern, whole.string());
+    }
+  }
+  std::vector<NamedFile> files;
+  files.reserve(found.size());
+  for (auto& [name, path] : found) files.push_back({name, path});
+  return files;
+}
+
+}  // namespace aqueduck

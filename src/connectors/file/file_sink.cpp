@@ -1,0 +1,206 @@
+#include "connectors/file/file_sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "columnar/csv_text.h"
+#include "columnar/dense.h"
+#include "columnar/json_text.h"
+
+namespace aqueduck {
+
+namespace {
+
+constexpr std::size_t kTailChunk = 64 << 10;
+
+/// A new name in a folder is only durable when the folder is.
+void sync_folder(const std::filesystem::path& path) {
+  const auto folder = path.parent_path();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+SinkTraits file_sink_traits() {
+  SinkTraits traits;
+  traits.guarantee = "at-least-once: the file holds no positions, so rows may be written again after a crash";
+  return traits;
+}
+
+FileSink::FileSink(FileSinkConfig config, const ComponentContext& context)
+    : config_(std::move(config)),
+      path_(context.directory / config_.path),
+      format_(config_.format == FileFormat::automatic ? format_of(path_.string()) : config_.format) {}
+
+Error FileSink::failed(std::string_view what, int code) const {
+  const ErrorKind kind = code == ENOSPC || code == EDQUOT || code == EFBIG ? ErrorKind::limit : ErrorKind::io;
+  return make_error(kind, "cannot {} {}: {}", what, path_.string(), std::strerror(code));
+}
+
+Result<Token> FileSink::open() {
+  close();
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) return fail(failed("open", errno));
+  sync_folder(path_);
+  committed_ = ::lseek(descriptor_, 0, SEEK_END);
+  if (committed_ < 0) return fail(failed("append to", errno));
+  if (format_ == FileFormat::arrow) {
+    AQ_TRY(resume_arrow());
+  } else {
+    AQ_TRY(cut_torn_line());
+  }
+  fingerprint_ = committed_fingerprint_;
+  return Token{};
+}
+
+Result<void> FileSink::cut_torn_line() {
+  off_t end = committed_;
+  std::string chunk(kTailChunk, '\0');
+  while (end > 0) {
+    const off_t from = std::max<off_t>(0, end - static_cast<off_t>(chunk.size()));
+    const ssize_t got = ::pread(descriptor_, chunk.data(), static_cast<std::size_t>(end - from), from);
+    if (got != end - from) return fail(failed("read", got < 0 ? errno : EIO));
+    const std::size_t at = std::string_view(chunk.data(), static_cast<std::size_t>(got)).rfind('\n');
+    if (at != std::string_view::npos) {
+      end = from + static_cast<off_t>(at) + 1;
+      break;
+    }
+    end = from;
+  }
+  if (end == committed_) return {};
+  log::warn("{}: cut off {} bytes of a line that was never finished", path_.string(), committed_ - end);
+  AQ_TRY(cut_to(end));
+  committed_ = end;
+  return {};
+}
+
+/// Continues a stream that is there: its whole messages stay, its end mark and a torn one are cut off.
+Result<void> FileSink::resume_arrow() {
+  if (committed_ == 0) return {};
+  off_t at = 0;
+  auto reader = IpcReader::open([&](std::span<char> into) -> Result<std::size_t> {
+    std::size_t size = 0;
+    while (size < into.size()) {
+      const ssize_t got = ::pread(descriptor_, into.data() + size, into.size() - size, at);
+      if (got < 0) return fail(failed("read", errno));
+      if (got == 0) break;
+      at += got;
+      size += static_cast<std::size_t>(got);
+    }
+    return size;
+  });
+  if (!reader) {
+    return fail(ErrorKind::conflict, "{} is no Arrow stream to append to: {}", path_.string(), reader.error().message);
+  }
+  for (;;) {
+    auto batch = reader->next();
+    if (!batch && batch.error().kind != ErrorKind::decode) return fail(std::move(batch).error());
+    if (!batch || batch->rows() == 0) break;
+  }
+  committed_ = static_cast<off_t>(reader->offset());
+  committed_fingerprint_ = reader->schema()->fingerprint();
+  return cut_to(committed_);
+}
+
+Result<void> FileSink::cut_to(off_t size) {
+  if (::ftruncate(descriptor_, size) != 0) return fail(failed("cut", errno));
+  return {};
+}
+
+Result<void> FileSink::append_csv(const RecordBatch& batch) {
+  AQ_ASSIGN(auto csv, CsvText::plan(batch.schema));
+  std::string text;
+  if (committed_ == 0 && waiting_.empty()) csv.append_header(text);
+  csv.append_rows(batch, text);
+  waiting_ += text;
+  return {};
+}
+
+Result<void> FileSink::append_arrow(const RecordBatch& batch) {
+  AQ_ASSIGN(const Schema dense, dense_schema(*batch.schema));
+  const std::string fingerprint = dense.fingerprint();
+  if (!fingerprint_.empty() && fingerprint != fingerprint_) {
+    return fail(ErrorKind::sql, "the rows' columns are not those of the Arrow stream in {}", path_.string());
+  }
+  const std::size_t before = waiting_.size();
+  const bool begun = !fingerprint_.empty();
+  if (!arrow_) {
+    AQ_ASSIGN(arrow_, IpcWriter::open(*batch.schema, [this](std::string_view bytes) -> Result<void> {
+                waiting_ += bytes;
+                return {};
+              }));
+    if (begun) waiting_.resize(before);  // the schema stands in the file
+  }
+  auto done = arrow_->write(batch);
+  if (!done) {
+    waiting_.resize(before);
+    arrow_.reset();
+    return fail(std::move(done).error());
+  }
+  fingerprint_ = fingerprint;
+  return {};
+}
+
+Result<void> FileSink::write(const RecordBatch& batch) {
+  if (batch.rows() == 0) return {};
+  if (format_ == FileFormat::arrow) return append_arrow(batch);
+  if (format_ == FileFormat::csv) return append_csv(batch);
+  return append_json_lines(batch, waiting_);
+}
+
+Result<void> FileSink::append(std::string_view bytes) {
+  off_t at = committed_;
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail(failed("write", errno));
+    at += done;
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  if (::fdatasync(descriptor_) != 0) return fail(failed("sync", errno));
+  return {};
+}
+
+Result<CommitResult> FileSink::commit(const Token& /*expected*/, const Token& next) {
+  if (descriptor_ < 0) return fail(ErrorKind::internal, "{} is not open", path_.string());
+  if (!waiting_.empty()) {
+    auto done = append(waiting_);
+    if (!done) {
+      // The rows stay here; what reached the file must not be seen twice when the commit is tried again.
+      (void)cut_to(committed_);
+      return fail(std::move(done).error());
+    }
+    committed_ += static_cast<off_t>(waiting_.size());
+    committed_fingerprint_ = fingerprint_;
+    waiting_.clear();
+  }
+  return Committed{next};
+}
+
+Result<void> FileSink::abort() {
+  waiting_.clear();
+  fingerprint_ = committed_fingerprint_;
+  arrow_.reset();
+  return {};
+}
+
+void FileSink::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  committed_ = 0;
+  waiting_.clear();
+  fingerprint_.clear();
+  committed_fingerprint_.clear();
+  arrow_.reset();
+}
+
+}  // namespace aqueduck
