@@ -56,7 +56,9 @@ message.max.bytes=20971520
 log.cleaner.dedupe.buffer.size=8388608
 log.cleaner.backoff.ms=500
 log.initial.task.delay.ms=500
-controlled.shutdown.enable=false
+broker.session.timeout.ms=1000
+broker.heartbeat.interval.ms=200
+initial.broker.registration.timeout.ms=20000
 """
 
 
