@@ -206,7 +206,9 @@ TEST_F(OutputForms, DamagedIpcIsAnError) {
       if (!reader) continue;
       auto next = reader->next();
       std::string text;
-      if (next && next->rows() > 0) ASSERT_TRUE(append_json_lines(*next, text));
+      if (next && next->rows() > 0) {
+        ASSERT_TRUE(append_json_lines(*next, text));
+      }
     }
   }
 }
