@@ -174,7 +174,7 @@ TEST_F(OutputForms, TableFitsTheTerminal) {
             "└────────┴──────────┴──────────┘\n"
             "3 rows\n");
   TableStyle narrow;
-  narrow.width = 24;
+  narrow.width = 30;
   narrow.rows = 2;
   table = table_text({rows("SELECT i AS id, repeat('x', 50) AS long, 1 AS a, 2 AS b FROM range(9) t(i)")}, narrow);
   ASSERT_TRUE(table);
