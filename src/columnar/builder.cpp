@@ -17,22 +17,29 @@ std::uint8_t width_of(const Column& column) {
   switch (column.kind) {
     case ColumnKind::boolean:
     case ColumnKind::int8:
-    case ColumnKind::uint8: return 1;
+    case ColumnKind::uint8:
+      return 1;
     case ColumnKind::int16:
-    case ColumnKind::uint16: return 2;
+    case ColumnKind::uint16:
+      return 2;
     case ColumnKind::int32:
     case ColumnKind::uint32:
     case ColumnKind::float32:
-    case ColumnKind::date: return 4;
+    case ColumnKind::date:
+      return 4;
     case ColumnKind::int64:
     case ColumnKind::uint64:
     case ColumnKind::float64:
     case ColumnKind::time:
-    case ColumnKind::timestamp: return 8;
+    case ColumnKind::timestamp:
+      return 8;
     case ColumnKind::hugeint:
-    case ColumnKind::uuid: return 16;
-    case ColumnKind::decimal: return column.width;
-    default: return 0;
+    case ColumnKind::uuid:
+      return 16;
+    case ColumnKind::decimal:
+      return column.width;
+    default:
+      return 0;
   }
 }
 

@@ -74,7 +74,8 @@ class ColumnBuilder {
     end_bytes(row, value.size());
     return true;
   }
-  /// The same in two steps: room for at least `room` bytes (and 16 more that may be written, too); then how many were used.
+  /// The same in two steps: room for at least `room` bytes (and 16 more that may be written, too); then how many were
+  /// used.
   char* begin_bytes(std::int64_t row, std::size_t room) {
     seek(row);
     if (room > static_cast<std::size_t>(INT32_MAX) - used_) [[unlikely]] {

@@ -20,19 +20,28 @@ struct Plain {
   ColumnKind kind;
 };
 constexpr Plain kPlain[] = {
-    {NANOARROW_TYPE_BOOL, ColumnKind::boolean},   {NANOARROW_TYPE_INT8, ColumnKind::int8},
-    {NANOARROW_TYPE_INT16, ColumnKind::int16},    {NANOARROW_TYPE_INT32, ColumnKind::int32},
-    {NANOARROW_TYPE_INT64, ColumnKind::int64},    {NANOARROW_TYPE_UINT8, ColumnKind::uint8},
-    {NANOARROW_TYPE_UINT16, ColumnKind::uint16},  {NANOARROW_TYPE_UINT32, ColumnKind::uint32},
-    {NANOARROW_TYPE_UINT64, ColumnKind::uint64},  {NANOARROW_TYPE_FLOAT, ColumnKind::float32},
-    {NANOARROW_TYPE_DOUBLE, ColumnKind::float64}, {NANOARROW_TYPE_STRING, ColumnKind::text},
-    {NANOARROW_TYPE_BINARY, ColumnKind::blob},    {NANOARROW_TYPE_DATE32, ColumnKind::date},
-    {NANOARROW_TYPE_STRUCT, ColumnKind::structure}, {NANOARROW_TYPE_LIST, ColumnKind::list},
+    {NANOARROW_TYPE_BOOL, ColumnKind::boolean},
+    {NANOARROW_TYPE_INT8, ColumnKind::int8},
+    {NANOARROW_TYPE_INT16, ColumnKind::int16},
+    {NANOARROW_TYPE_INT32, ColumnKind::int32},
+    {NANOARROW_TYPE_INT64, ColumnKind::int64},
+    {NANOARROW_TYPE_UINT8, ColumnKind::uint8},
+    {NANOARROW_TYPE_UINT16, ColumnKind::uint16},
+    {NANOARROW_TYPE_UINT32, ColumnKind::uint32},
+    {NANOARROW_TYPE_UINT64, ColumnKind::uint64},
+    {NANOARROW_TYPE_FLOAT, ColumnKind::float32},
+    {NANOARROW_TYPE_DOUBLE, ColumnKind::float64},
+    {NANOARROW_TYPE_STRING, ColumnKind::text},
+    {NANOARROW_TYPE_BINARY, ColumnKind::blob},
+    {NANOARROW_TYPE_DATE32, ColumnKind::date},
+    {NANOARROW_TYPE_STRUCT, ColumnKind::structure},
+    {NANOARROW_TYPE_LIST, ColumnKind::list},
     {NANOARROW_TYPE_FIXED_SIZE_LIST, ColumnKind::fixed_list},
 };
 
 std::string_view view_of(ArrowStringView view) {
-  return view.data == nullptr ? std::string_view() : std::string_view(view.data, static_cast<std::size_t>(view.size_bytes));
+  return view.data == nullptr ? std::string_view()
+                              : std::string_view(view.data, static_cast<std::size_t>(view.size_bytes));
 }
 
 /// The kind of an extension type whose storage alone would say too little; nullopt: judge by the storage.
@@ -79,7 +88,8 @@ bool read_type(const ArrowSchemaView& view, Column& out) {
     case NANOARROW_TYPE_MAP:
       out.kind = ColumnKind::map;
       return true;
-    default: break;
+    default:
+      break;
   }
   const auto* found = std::find_if(std::begin(kPlain), std::end(kPlain), [&](Plain p) { return p.arrow == view.type; });
   if (found == std::end(kPlain)) return false;
@@ -95,9 +105,10 @@ Result<Column> read_column(const ArrowSchema& raw, const std::string& parent) {
   ArrowSchemaView view;
   ArrowError error{};
   if (ArrowSchemaViewInit(&view, &raw, &error) != NANOARROW_OK || !read_type(view, out)) {
-    return fail(ErrorKind::config,
-                "column '{}' has a type that can't be decoded (Arrow format '{}'{}); declare VARCHAR or JSON and cast in SQL",
-                path, raw.format, view.extension_name.data == nullptr ? "" : ", " + std::string(view_of(view.extension_name)));
+    return fail(
+        ErrorKind::config,
+        "column '{}' has a type that can't be decoded (Arrow format '{}'{}); declare VARCHAR or JSON and cast in SQL",
+        path, raw.format, view.extension_name.data == nullptr ? "" : ", " + std::string(view_of(view.extension_name)));
   }
   // Arrow wraps a map's key and value in one more struct.
   const ArrowSchema& owner = out.kind == ColumnKind::map ? *raw.children[0] : raw;
@@ -139,11 +150,13 @@ bool write_children(const std::vector<Column>& children, ArrowSchema* out) {
 bool write_type(const Column& column, ArrowSchema* out) {
   switch (column.kind) {
     case ColumnKind::boolean:
-      return column.width == 0 ? good(ArrowSchemaSetType(out, NANOARROW_TYPE_BOOL))
-                               : good(ArrowSchemaSetType(out, NANOARROW_TYPE_INT8)) && set_extension(out, "arrow.bool8", "");
+      return column.width == 0
+                 ? good(ArrowSchemaSetType(out, NANOARROW_TYPE_BOOL))
+                 : good(ArrowSchemaSetType(out, NANOARROW_TYPE_INT8)) && set_extension(out, "arrow.bool8", "");
     case ColumnKind::hugeint:
       return good(ArrowSchemaSetFormat(out, "w:16")) && set_extension(out, "arrow.opaque", kHugeintMetadata);
-    case ColumnKind::uuid: return good(ArrowSchemaSetFormat(out, "w:16")) && set_extension(out, "arrow.uuid", "");
+    case ColumnKind::uuid:
+      return good(ArrowSchemaSetFormat(out, "w:16")) && set_extension(out, "arrow.uuid", "");
     case ColumnKind::json:
       return good(ArrowSchemaSetType(out, NANOARROW_TYPE_STRING)) && set_extension(out, "arrow.json", "");
     case ColumnKind::decimal: {
@@ -157,8 +170,10 @@ bool write_type(const Column& column, ArrowSchema* out) {
     case ColumnKind::timestamp:
       return good(ArrowSchemaSetTypeDateTime(out, NANOARROW_TYPE_TIMESTAMP, static_cast<ArrowTimeUnit>(column.unit),
                                              column.zoned ? "UTC" : nullptr));
-    case ColumnKind::structure: return good(ArrowSchemaSetFormat(out, "+s")) && write_children(column.children, out);
-    case ColumnKind::list: return good(ArrowSchemaSetFormat(out, "+l")) && write_children(column.children, out);
+    case ColumnKind::structure:
+      return good(ArrowSchemaSetFormat(out, "+s")) && write_children(column.children, out);
+    case ColumnKind::list:
+      return good(ArrowSchemaSetFormat(out, "+l")) && write_children(column.children, out);
     case ColumnKind::fixed_list:
       return good(ArrowSchemaSetFormat(out, fmt::format("+w:{}", column.size).c_str())) &&
              write_children(column.children, out);
@@ -174,9 +189,11 @@ bool write_type(const Column& column, ArrowSchema* out) {
       entries->children[0]->flags &= ~ARROW_FLAG_NULLABLE;
       return true;
     }
-    default: break;
+    default:
+      break;
   }
-  const auto* found = std::find_if(std::begin(kPlain), std::end(kPlain), [&](Plain p) { return p.kind == column.kind; });
+  const auto* found =
+      std::find_if(std::begin(kPlain), std::end(kPlain), [&](Plain p) { return p.kind == column.kind; });
   return found != std::end(kPlain) && good(ArrowSchemaSetType(out, found->arrow));
 }
 
@@ -224,25 +241,44 @@ Result<Schema> schema_from(const std::vector<Column>& columns) {
 
 std::string type_name(const Column& column) {
   switch (column.kind) {
-    case ColumnKind::boolean: return "BOOLEAN";
-    case ColumnKind::int8: return "TINYINT";
-    case ColumnKind::int16: return "SMALLINT";
-    case ColumnKind::int32: return "INTEGER";
-    case ColumnKind::int64: return "BIGINT";
-    case ColumnKind::uint8: return "UTINYINT";
-    case ColumnKind::uint16: return "USMALLINT";
-    case ColumnKind::uint32: return "UINTEGER";
-    case ColumnKind::uint64: return "UBIGINT";
-    case ColumnKind::hugeint: return "HUGEINT";
-    case ColumnKind::float32: return "FLOAT";
-    case ColumnKind::float64: return "DOUBLE";
-    case ColumnKind::decimal: return fmt::format("DECIMAL({},{})", column.precision, column.scale);
-    case ColumnKind::text: return "VARCHAR";
-    case ColumnKind::json: return "JSON";
-    case ColumnKind::blob: return "BLOB";
-    case ColumnKind::uuid: return "UUID";
-    case ColumnKind::date: return "DATE";
-    case ColumnKind::time: return "TIME";
+    case ColumnKind::boolean:
+      return "BOOLEAN";
+    case ColumnKind::int8:
+      return "TINYINT";
+    case ColumnKind::int16:
+      return "SMALLINT";
+    case ColumnKind::int32:
+      return "INTEGER";
+    case ColumnKind::int64:
+      return "BIGINT";
+    case ColumnKind::uint8:
+      return "UTINYINT";
+    case ColumnKind::uint16:
+      return "USMALLINT";
+    case ColumnKind::uint32:
+      return "UINTEGER";
+    case ColumnKind::uint64:
+      return "UBIGINT";
+    case ColumnKind::hugeint:
+      return "HUGEINT";
+    case ColumnKind::float32:
+      return "FLOAT";
+    case ColumnKind::float64:
+      return "DOUBLE";
+    case ColumnKind::decimal:
+      return fmt::format("DECIMAL({},{})", column.precision, column.scale);
+    case ColumnKind::text:
+      return "VARCHAR";
+    case ColumnKind::json:
+      return "JSON";
+    case ColumnKind::blob:
+      return "BLOB";
+    case ColumnKind::uuid:
+      return "UUID";
+    case ColumnKind::date:
+      return "DATE";
+    case ColumnKind::time:
+      return "TIME";
     case ColumnKind::timestamp: {
       if (column.zoned) return "TIMESTAMPTZ";
       constexpr std::string_view kNames[] = {"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS"};
@@ -255,9 +291,12 @@ std::string type_name(const Column& column) {
       }
       return "STRUCT(" + out + ")";
     }
-    case ColumnKind::list: return type_name(column.children[0]) + "[]";
-    case ColumnKind::fixed_list: return fmt::format("{}[{}]", type_name(column.children[0]), column.size);
-    case ColumnKind::map: return "MAP(VARCHAR, " + type_name(column.children[1]) + ")";
+    case ColumnKind::list:
+      return type_name(column.children[0]) + "[]";
+    case ColumnKind::fixed_list:
+      return fmt::format("{}[{}]", type_name(column.children[0]), column.size);
+    case ColumnKind::map:
+      return "MAP(VARCHAR, " + type_name(column.children[1]) + ")";
   }
   return "";
 }

@@ -108,7 +108,8 @@ bool put_instant(ColumnBuilder& builder, const Column& column, std::int64_t row,
   constexpr std::array<std::int64_t, 4> kPerSecond = {1, 1'000, 1'000'000, 1'000'000'000};
   const std::int64_t scale = kPerSecond[static_cast<std::size_t>(column.unit)];
   const Int128 value = static_cast<Int128>(at.seconds) * scale + at.nanos / (1'000'000'000 / scale);
-  if (value > std::numeric_limits<std::int64_t>::max() || value < std::numeric_limits<std::int64_t>::min()) return false;
+  if (value > std::numeric_limits<std::int64_t>::max() || value < std::numeric_limits<std::int64_t>::min())
+    return false;
   builder.put(row, static_cast<std::int64_t>(value));
   return true;
 }
@@ -194,7 +195,8 @@ std::optional<Int128> parse_scaled(std::string_view text, int scale, bool exact)
     const bool down = in.take('-');
     if (!down) in.take('+');
     if (in.done()) return std::nullopt;
-    for (; is_digit(in.peek()); ++in.at) exponent = std::min<std::int64_t>(exponent * 10 + (in.peek() - '0'), INT32_MAX);
+    for (; is_digit(in.peek()); ++in.at)
+      exponent = std::min<std::int64_t>(exponent * 10 + (in.peek() - '0'), INT32_MAX);
     if (down) exponent = -exponent;
   }
   if (!in.done()) return std::nullopt;
@@ -337,16 +339,27 @@ bool is_utf8(std::string_view text) {
 
 bool put_integer(ColumnBuilder& builder, std::int64_t row, Int128 value) {
   switch (builder.kind()) {
-    case ColumnKind::int8: return put_if_fits<std::int8_t>(builder, row, value);
-    case ColumnKind::int16: return put_if_fits<std::int16_t>(builder, row, value);
-    case ColumnKind::int32: return put_if_fits<std::int32_t>(builder, row, value);
-    case ColumnKind::int64: return put_if_fits<std::int64_t>(builder, row, value);
-    case ColumnKind::uint8: return put_if_fits<std::uint8_t>(builder, row, value);
-    case ColumnKind::uint16: return put_if_fits<std::uint16_t>(builder, row, value);
-    case ColumnKind::uint32: return put_if_fits<std::uint32_t>(builder, row, value);
-    case ColumnKind::uint64: return put_if_fits<std::uint64_t>(builder, row, value);
-    case ColumnKind::hugeint: builder.put(row, value); return true;
-    default: return false;
+    case ColumnKind::int8:
+      return put_if_fits<std::int8_t>(builder, row, value);
+    case ColumnKind::int16:
+      return put_if_fits<std::int16_t>(builder, row, value);
+    case ColumnKind::int32:
+      return put_if_fits<std::int32_t>(builder, row, value);
+    case ColumnKind::int64:
+      return put_if_fits<std::int64_t>(builder, row, value);
+    case ColumnKind::uint8:
+      return put_if_fits<std::uint8_t>(builder, row, value);
+    case ColumnKind::uint16:
+      return put_if_fits<std::uint16_t>(builder, row, value);
+    case ColumnKind::uint32:
+      return put_if_fits<std::uint32_t>(builder, row, value);
+    case ColumnKind::uint64:
+      return put_if_fits<std::uint64_t>(builder, row, value);
+    case ColumnKind::hugeint:
+      builder.put(row, value);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -355,15 +368,22 @@ bool put_decimal(ColumnBuilder& builder, const Column& column, std::int64_t row,
   for (int i = 0; i < column.precision; ++i) bound *= 10;
   if (scaled >= bound || scaled <= -bound) return false;
   switch (column.width) {
-    case 4: builder.put(row, static_cast<std::int32_t>(scaled)); return true;
-    case 8: builder.put(row, static_cast<std::int64_t>(scaled)); return true;
-    default: builder.put(row, scaled); return true;
+    case 4:
+      builder.put(row, static_cast<std::int32_t>(scaled));
+      return true;
+    case 8:
+      builder.put(row, static_cast<std::int64_t>(scaled));
+      return true;
+    default:
+      builder.put(row, scaled);
+      return true;
   }
 }
 
 bool put_parsed(ColumnBuilder& builder, const Column& column, std::int64_t row, std::string_view text) {
   switch (column.kind) {
-    case ColumnKind::boolean: return put_boolean(builder, row, text);
+    case ColumnKind::boolean:
+      return put_boolean(builder, row, text);
     case ColumnKind::float32:
     case ColumnKind::float64: {
       const auto value = parse_double(text);
@@ -382,8 +402,10 @@ bool put_parsed(ColumnBuilder& builder, const Column& column, std::int64_t row, 
       return value && put_decimal(builder, column, row, *value);
     }
     case ColumnKind::text:
-    case ColumnKind::json: return builder.put_bytes(row, text);
-    case ColumnKind::blob: return put_blob(builder, row, text);
+    case ColumnKind::json:
+      return builder.put_bytes(row, text);
+    case ColumnKind::blob:
+      return put_blob(builder, row, text);
     case ColumnKind::uuid: {
       std::array<std::uint8_t, 16> bytes{};
       if (!parse_uuid(text, bytes.data())) return false;
@@ -408,7 +430,8 @@ bool put_parsed(ColumnBuilder& builder, const Column& column, std::int64_t row, 
     case ColumnKind::structure:
     case ColumnKind::list:
     case ColumnKind::fixed_list:
-    case ColumnKind::map: return false;
+    case ColumnKind::map:
+      return false;
     default: {
       const auto value = parse_scaled(text, 0, true);
       return value && put_integer(builder, row, *value);

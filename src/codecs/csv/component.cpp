@@ -48,8 +48,10 @@ class CsvFactory final : public DecoderFactory {
     for (std::size_t i = 0; i < declared->size(); ++i) {
       if (is_flat((*declared)[i])) continue;
       return std::make_unique<FailedDecoder>(
-          make_error(ErrorKind::config, "{}: column '{}' is declared as {}, which a field of a line can't be; declare "
-                     "VARCHAR and cast in SQL", schema_[i].where, schema_[i].name, schema_[i].type));
+          make_error(ErrorKind::config,
+                     "{}: column '{}' is declared as {}, which a field of a line can't be; declare "
+                     "VARCHAR and cast in SQL",
+                     schema_[i].where, schema_[i].name, schema_[i].type));
     }
     csv::CsvOptions options = options_;
     options.declared = std::move(*declared);
@@ -62,7 +64,8 @@ class CsvFactory final : public DecoderFactory {
 };
 
 char one_character(const config::Node& node, std::string_view name, const std::string& text, config::Faults& faults) {
-  const bool ascii = text.size() == 1 && static_cast<unsigned char>(text[0]) < 0x80 && text[0] != '\n' && text[0] != '\r';
+  const bool ascii =
+      text.size() == 1 && static_cast<unsigned char>(text[0]) < 0x80 && text[0] != '\n' && text[0] != '\r';
   if (ascii) return text[0];
   const config::Node* at = node.find(name);
   faults.add(at == nullptr ? node.where : at->where, "{} is '{}'; it must be one ASCII character, like ';' or \"\\t\"",

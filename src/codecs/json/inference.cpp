@@ -21,14 +21,22 @@ Int128 power_of_ten(int exponent) {
 
 void SeenValues::observe(TokenCursor& cursor, const InferenceLimits& limits, std::size_t& columns) {
   switch (cursor.kind()) {
-    case Kind::null: cursor.advance(); break;
+    case Kind::null:
+      cursor.advance();
+      break;
     case Kind::boolean:
       boolean_ = true;
       cursor.advance();
       break;
-    case Kind::number: observe_number(cursor.scalar()); break;
-    case Kind::string: observe_text(cursor.string(), limits); break;
-    case Kind::object: observe_object(cursor, limits, columns); break;
+    case Kind::number:
+      observe_number(cursor.scalar());
+      break;
+    case Kind::string:
+      observe_text(cursor.string(), limits);
+      break;
+    case Kind::object:
+      observe_object(cursor, limits, columns);
+      break;
     case Kind::array:
       array_ = true;
       cursor.advance();
@@ -38,7 +46,8 @@ void SeenValues::observe(TokenCursor& cursor, const InferenceLimits& limits, std
       while (cursor.take(','));
       cursor.advance();
       break;
-    case Kind::invalid: break;
+    case Kind::invalid:
+      break;
   }
 }
 

@@ -52,11 +52,16 @@ struct Inferred {
   bool zoned = false;
 };
 constexpr Inferred kInferred[] = {
-    {"BOOLEAN", ColumnKind::boolean},     {"BIGINT", ColumnKind::int64},
-    {"UBIGINT", ColumnKind::uint64},      {"DOUBLE", ColumnKind::float64},
-    {"VARCHAR", ColumnKind::text},        {"JSON", ColumnKind::json},
-    {"DATE", ColumnKind::date},           {"TIMESTAMP", ColumnKind::timestamp},
-    {"TIMESTAMPTZ", ColumnKind::timestamp, true}, {"STRUCT", ColumnKind::structure},
+    {"BOOLEAN", ColumnKind::boolean},
+    {"BIGINT", ColumnKind::int64},
+    {"UBIGINT", ColumnKind::uint64},
+    {"DOUBLE", ColumnKind::float64},
+    {"VARCHAR", ColumnKind::text},
+    {"JSON", ColumnKind::json},
+    {"DATE", ColumnKind::date},
+    {"TIMESTAMP", ColumnKind::timestamp},
+    {"TIMESTAMPTZ", ColumnKind::timestamp, true},
+    {"STRUCT", ColumnKind::structure},
     {"LIST", ColumnKind::list},
 };
 constexpr std::string_view kBigInteger = "DECIMAL(38,0)";
@@ -114,7 +119,8 @@ bool from_json(const Json& json, KnownColumn& out, int depth) {
     out.type.precision = 38;
     return out.children.empty();
   }
-  const auto* found = std::find_if(std::begin(kInferred), std::end(kInferred), [&](const Inferred& i) { return i.name == type; });
+  const auto* found =
+      std::find_if(std::begin(kInferred), std::end(kInferred), [&](const Inferred& i) { return i.name == type; });
   if (found == std::end(kInferred)) return false;
   out.type.kind = found->kind;
   out.type.zoned = found->zoned;
@@ -135,7 +141,8 @@ bool from_json(const Json& json, KnownColumns& out, int depth) {
 }  // namespace
 
 KnownColumn* find(KnownColumns& columns, std::string_view name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const KnownColumn& c) { return c.type.name == name; });
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [&](const KnownColumn& c) { return c.type.name == name; });
   return found == columns.end() ? nullptr : &*found;
 }
 
@@ -192,7 +199,8 @@ const Selection* Selection::field(std::string_view name) const {
 std::string save(const KnownColumns& columns) {
   Json saved = to_json(columns);
   if (saved.empty()) return {};
-  return Json{{"version", kVersion}, {"columns", std::move(saved)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"version", kVersion}, {"columns", std::move(saved)}}.dump(-1, ' ', false,
+                                                                         Json::error_handler_t::replace);
 }
 
 Result<void> restore(KnownColumns& columns, const std::string& saved) {

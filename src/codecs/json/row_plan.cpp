@@ -33,7 +33,8 @@ ValuePlan plan_of(const KnownColumn& known, const Selection& selection) {
   ValuePlan out;
   out.column = known.type;
   out.pending = known.pending;
-  const bool narrow = known.type.kind == ColumnKind::structure && !selection.whole && has_any(known.children, selection);
+  const bool narrow =
+      known.type.kind == ColumnKind::structure && !selection.whole && has_any(known.children, selection);
   add_fields(out, known.children, narrow ? selection : Selection{true, {}});
   return out;
 }

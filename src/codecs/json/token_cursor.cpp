@@ -108,12 +108,24 @@ std::size_t unescape(std::string_view raw, char* out) {
     switch (c) {
       case '"':
       case '\\':
-      case '/': *out++ = c; break;
-      case 'b': *out++ = '\b'; break;
-      case 'f': *out++ = '\f'; break;
-      case 'n': *out++ = '\n'; break;
-      case 'r': *out++ = '\r'; break;
-      case 't': *out++ = '\t'; break;
+      case '/':
+        *out++ = c;
+        break;
+      case 'b':
+        *out++ = '\b';
+        break;
+      case 'f':
+        *out++ = '\f';
+        break;
+      case 'n':
+        *out++ = '\n';
+        break;
+      case 'r':
+        *out++ = '\r';
+        break;
+      case 't':
+        *out++ = '\t';
+        break;
       case 'u': {
         const int unit = hex4(raw, at);
         at += 4;
@@ -129,7 +141,8 @@ std::size_t unescape(std::string_view raw, char* out) {
         out = put_utf8(code, out);
         break;
       }
-      default: return std::string_view::npos;
+      default:
+        return std::string_view::npos;
     }
   }
   return static_cast<std::size_t>(out - begin);
@@ -195,7 +208,8 @@ const char* TokenCursor::validate(int depth) {
         if (word != "true" && word != "false" && word != "null") return "a value is expected (true, false, null …)";
         break;
       }
-      case Kind::invalid: return "a value is expected";
+      case Kind::invalid:
+        return "a value is expected";
     }
     // Behind a value: close what ends here, or go on behind a comma.
     while (!open.empty() && take(open.back() == '{' ? '}' : ']')) open.pop_back();

@@ -69,12 +69,17 @@ class TokenCursor {
 
 inline Kind TokenCursor::kind() const {
   switch (peek()) {
-    case '{': return Kind::object;
-    case '[': return Kind::array;
-    case '"': return Kind::string;
+    case '{':
+      return Kind::object;
+    case '[':
+      return Kind::array;
+    case '"':
+      return Kind::string;
     case 't':
-    case 'f': return Kind::boolean;
-    case 'n': return Kind::null;
+    case 'f':
+      return Kind::boolean;
+    case 'n':
+      return Kind::null;
     case '-':
     case '0':
     case '1':
@@ -85,8 +90,10 @@ inline Kind TokenCursor::kind() const {
     case '6':
     case '7':
     case '8':
-    case '9': return Kind::number;
-    default: return Kind::invalid;
+    case '9':
+      return Kind::number;
+    default:
+      return Kind::invalid;
   }
 }
 

@@ -21,8 +21,8 @@ TokenIndex::~TokenIndex() = default;
 bool TokenIndex::reserve(std::size_t size) {
   if (size <= capacity_) return true;
   if (size > simdjson::SIMDJSON_MAXSIZE_BYTES - kPadding) return false;
-  const std::size_t wanted =
-      std::min<std::size_t>(std::max({size, capacity_ * 2, kFirstCapacity}), simdjson::SIMDJSON_MAXSIZE_BYTES - kPadding);
+  const std::size_t wanted = std::min<std::size_t>(std::max({size, capacity_ * 2, kFirstCapacity}),
+                                                   simdjson::SIMDJSON_MAXSIZE_BYTES - kPadding);
   const auto* implementation = static_cast<const simdjson::implementation*>(simdjson::get_active_implementation());
   const auto code = parser_ == nullptr ? implementation->create_dom_parser_implementation(wanted, 1, parser_)
                                        : parser_->set_capacity(wanted);
@@ -39,15 +39,21 @@ const char* TokenIndex::build(std::string_view message) {
   std::memcpy(text_.get(), message.data(), message.size());
   std::memset(text_.get() + message.size(), ' ', kPadding);
   size_ = static_cast<std::uint32_t>(message.size());
-  const auto code =
-      parser_->stage1(reinterpret_cast<const std::uint8_t*>(text_.get()), message.size(), simdjson::stage1_mode::regular);
+  const auto code = parser_->stage1(reinterpret_cast<const std::uint8_t*>(text_.get()), message.size(),
+                                    simdjson::stage1_mode::regular);
   switch (code) {
-    case simdjson::SUCCESS: break;
-    case simdjson::UTF8_ERROR: return "the message is not valid UTF-8";
-    case simdjson::UNCLOSED_STRING: return "a string has no closing quote";
-    case simdjson::UNESCAPED_CHARS: return "a string contains a control character that isn't escaped";
-    case simdjson::EMPTY: return "the message contains only blanks";
-    default: return simdjson::error_message(code);
+    case simdjson::SUCCESS:
+      break;
+    case simdjson::UTF8_ERROR:
+      return "the message is not valid UTF-8";
+    case simdjson::UNCLOSED_STRING:
+      return "a string has no closing quote";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string contains a control character that isn't escaped";
+    case simdjson::EMPTY:
+      return "the message contains only blanks";
+    default:
+      return simdjson::error_message(code);
   }
   begin_ = parser_->structural_indexes.get();
   end_ = begin_ + parser_->n_structural_indexes;

@@ -97,7 +97,8 @@ bool ValueReader::read_row(TokenCursor& cursor, RowPlan& plan, std::int64_t row)
 
 bool ValueReader::unknown(std::string_view key, TokenCursor& cursor, int depth) {
   switch (new_columns_) {
-    case NewColumns::ignore: break;
+    case NewColumns::ignore:
+      break;
     case NewColumns::extend:
       if (full_) {
         return fail(fmt::format("the key '{}' is new, and there are max_columns columns already", shown(key)));
@@ -161,7 +162,8 @@ bool ValueReader::read(TokenCursor& cursor, ValuePlan& plan, std::int64_t row, i
       if (raw.data() == nullptr) return fail("a string is malformed");
       return read_text(raw, plan, row);
     }
-    case Kind::number: return read_number(cursor.scalar(), plan, row);
+    case Kind::number:
+      return read_number(cursor.scalar(), plan, row);
     case Kind::boolean: {
       const std::string_view word = cursor.scalar();
       const bool yes = word == "true";
@@ -232,7 +234,8 @@ bool ValueReader::read_map(TokenCursor& cursor, ValuePlan& plan, std::int64_t ro
       if (!unescape(raw, key_)) return fail(fmt::format("the key \"{}\" contains a malformed escape", shown(raw)));
       if (!seen.insert(key_).second) return fail(fmt::format("the key \"{}\" stands twice in a MAP", shown(raw)));
       const std::int64_t element = builder.next_element();
-      if (!plan.fields[0].builder->put_bytes(element, key_)) return fail("the batch would hold more than 2 GiB of text");
+      if (!plan.fields[0].builder->put_bytes(element, key_))
+        return fail("the batch would hold more than 2 GiB of text");
       if (!read(cursor, plan.fields[1], element, depth - 1)) return below(shown(raw));
     } while (cursor.take(','));
     if (!cursor.take('}')) return fail("a comma or a closing brace is expected");
@@ -273,7 +276,8 @@ bool ValueReader::put_string(ColumnBuilder& builder, std::string_view raw, std::
 
 bool ValueReader::read_text(std::string_view raw, ValuePlan& plan, std::int64_t row) {
   switch (plan.column.kind) {
-    case ColumnKind::text: return put_string(*plan.builder, raw, row);
+    case ColumnKind::text:
+      return put_string(*plan.builder, raw, row);
     case ColumnKind::float32:
     case ColumnKind::float64:
       // The only way to say these in JSON.
@@ -284,8 +288,10 @@ bool ValueReader::read_text(std::string_view raw, ValuePlan& plan, std::int64_t 
     case ColumnKind::blob:
     case ColumnKind::date:
     case ColumnKind::time:
-    case ColumnKind::timestamp: break;
-    default: return misfit(fmt::format("\"{}\"", shown(raw)), plan.column);
+    case ColumnKind::timestamp:
+      break;
+    default:
+      return misfit(fmt::format("\"{}\"", shown(raw)), plan.column);
   }
   std::string_view text = raw;
   if (raw.find('\\') != std::string_view::npos) {

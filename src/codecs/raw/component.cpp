@@ -13,10 +13,11 @@ struct RawConfig {
 const config::ObjectSpec<RawConfig>& raw_spec() {
   static const config::ObjectSpec<RawConfig> spec(
       "raw", "Takes each message as one value, in the column `value`.",
-      {config::choice<RawConfig>("type", &RawConfig::type,
-                                 {{"blob", raw::ValueType::blob, "BLOB: any bytes."},
-                                  {"varchar", raw::ValueType::text, "VARCHAR: a message that isn't UTF-8 is a failure."}},
-                                 "The type of `value`.")});
+      {config::choice<RawConfig>(
+          "type", &RawConfig::type,
+          {{"blob", raw::ValueType::blob, "BLOB: any bytes."},
+           {"varchar", raw::ValueType::text, "VARCHAR: a message that isn't UTF-8 is a failure."}},
+          "The type of `value`.")});
   return spec;
 }
 
