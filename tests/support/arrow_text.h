@@ -125,7 +125,8 @@ inline std::string cell_text(const Column& column, const ArrowArray& array, std:
 /// "a BIGINT, b VARCHAR"
 inline std::string schema_text(const Schema& schema) {
   std::string out;
-  for (const Column& column : columns_of(schema).value()) {
+  const auto columns = columns_of(schema).value();
+  for (const Column& column : columns) {
     out += (out.empty() ? "" : ", ") + column.name + " " + type_name(column);
   }
   return out;

@@ -34,9 +34,7 @@ Column column(std::string name, ColumnKind kind) {
 TEST(Csv, AHeaderNamesTheColumnsAndOutlivesARestart) {
   CsvDecoder decoder{{}};
   EXPECT_EQ(decoder.schema(), nullptr);
-  EXPECT_EQ(decode(decoder, {"\xEF\xBB\xBF"
-                             "a,\"b c\"\r",
-                             "1,x\r\n", "", "a,\"b c\"", ",\"\""}),
+  EXPECT_EQ(decode(decoder, {std::string("\xEF\xBB\xBF") + "a,\"b c\"\r", "1,x\r\n", "", "a,\"b c\"", ",\"\""}),
             (Lines{"a='1' b c='x'", "a=NULL b c=''"}));
   CsvDecoder restarted{{}};
   ASSERT_TRUE(restarted.restore(decoder.saved_schema()));

@@ -245,8 +245,7 @@ TEST(JsonOracle, RandomDocumentsAgreeWithAnotherParser) {
     Texts texts;
     for (int n = 0; n < 8; ++n) {
       Json document = Json::object();
-      for (unsigned k = random() % 5; k > 0; --k)
-        document["c" + std::to_string(random() % 6)] = random_value(random, 3);
+      for (auto k = random() % 5; k > 0; --k) document["c" + std::to_string(random() % 6)] = random_value(random, 3);
       texts.push_back(document.dump(random() % 2 == 0 ? -1 : 2, ' ', random() % 2 == 0));
       documents.push_back(std::move(document));
     }
