@@ -255,7 +255,7 @@ Result<std::string> table_text(const std::vector<RecordBatch>& batches, const Ta
     append_line(columns, line, out);
   }
   append_rule(columns, "└", "┴", "┘", out);
-  return out + summary(rows, head + tail, columns);
+  return out + summary(rows + style.left_out, head + tail, columns);
 }
 
 }  // namespace aqueduck

@@ -160,6 +160,7 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
 }  // namespace
 
 const config::ObjectInfo& definition_info() { return raw_spec().info(); }
+const config::ObjectInfo& commit_info() { return commit_spec().info(); }
 
 std::optional<Definition> read_definition(const Node& root, const std::filesystem::path& file, const Registry& registry,
                                           Faults& faults) {
