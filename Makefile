@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export CCACHE_DIR := $(CURDIR)/.deps/ccache
 export CCACHE_BASEDIR := $(CURDIR)
 
-.PHONY: help bootstrap release asan test unit golden format format-check layers tidy sanitize clean
+.PHONY: help bootstrap release asan test fuzz integration bench package format format-check layers tidy sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -18,12 +18,28 @@ release: bootstrap ## build build/release/aqueduck
 	@cmake --build --preset release --target aqueduck -j $(JOBS)
 
 asan: bootstrap
-	@echo "== build (ASan + UBSan unit tests)"
+	@echo "== build (ASan + UBSan unit tests and fuzzers)"
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan --target unit_tests -j $(JOBS)
+	@cmake --build --preset asan --target unit_tests fuzzers -j $(JOBS)
 
 test: ## every test; ends with a line 'N passed, N failed'
 	@tools/run_tests
+
+fuzz: asan ## fuzz targets under ASan + UBSan, SECONDS=10 each
+	@tools/run_fuzzers $(or $(SECONDS),10) build/asan
+
+integration: release ## tests against real services (tools/services)
+	@tests/integration/run
+
+bench: release ## benchmarks, each checks its answer
+	@if [ -x bench/run ]; then bench/run; else echo "there are no benchmarks yet"; fi
+
+package: release ## build/package: a .tar.gz with the one file, and an OCI image layout
+	@tools/check_binary build/release/aqueduck
+	@tools/package build/release/aqueduck
+
+sanitize: ## thread sanitizer and long fuzzing (FUZZ_SECONDS=300 a target)
+	@tools/run_tests sanitize
 
 format: ## rewrite sources by .clang-format
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i

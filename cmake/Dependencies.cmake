@@ -29,7 +29,7 @@ file(GLOB duckdb_archives ${DEPS}/duckdb/lib/*.a)
 dep(duckdb INCLUDE ${DEPS}/duckdb/include LIBS -Wl,--start-group ${duckdb_archives} -Wl,--end-group dl Threads::Threads)
 # DuckDB's headers define static constexpr members that the prebuilt archives define, too; since C++17 those are
 # STB_GNU_UNIQUE symbols, which clash at link time. As plain weak symbols they do not.
-target_compile_options(dep_duckdb INTERFACE -fno-gnu-unique)
+target_compile_options(dep_duckdb INTERFACE ${AQUEDUCK_GCC_DUCKDB})
 # Prebuilt DuckDB extensions resolve DuckDB's symbols from the executable.
 target_link_options(dep_duckdb INTERFACE -rdynamic)
 

@@ -98,16 +98,19 @@ Result<Duration> parse_duration(std::string_view text) {
   std::string_view rest = trimmed(text);
   if (rest == "0") return Duration{0};
   if (rest.empty()) return bad();
-  double total = 0;
+  std::int64_t total = 0;  // a sum of doubles would lose the small parts of a long span
   while (!rest.empty()) {
     double value = 0;
     if (!take_number(rest, value)) return bad();
     const Unit* unit = take_unit(rest, kTimeUnits);
     if (unit == nullptr) return bad();
-    total += value * unit->factor;
+    value *= unit->factor;
+    if (value >= 9.2e18) return bad();
+    const std::int64_t part = std::llround(value);
+    if (part > std::numeric_limits<std::int64_t>::max() - total) return bad();
+    total += part;
   }
-  if (total >= 9.2e18) return bad();
-  return Duration{std::llround(total)};
+  return Duration{total};
 }
 
 Result<std::uint64_t> parse_count(std::string_view text) {
