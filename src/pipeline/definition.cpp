@@ -38,7 +38,7 @@ const config::ObjectSpec<RetryConfig>& retry_spec() {
 }
 
 const config::ObjectSpec<ErrorsConfig>& errors_spec() {
-  const auto policy = [](std::string subject) {
+  const auto policy = [](const std::string& subject) {
     return std::vector<config::Choice<OnError>>{
         {"fail", OnError::fail, "The pipeline stops with exit code 1; " + subject + " is not acknowledged."},
         {"skip", OnError::skip, "It is counted, logged and left out."},

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "pipeline/exit_code.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 }
 
