@@ -153,7 +153,7 @@ constexpr std::int64_t kInlinedBytes = 12;
 }  // namespace
 
 Result<Cell> Cell::plan(const ArrowSchema& field) {
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   ArrowError error{};
   Cell cell;
   cell.name_ = field.name == nullptr ? "" : field.name;
