@@ -1,11 +1,13 @@
 #include "app/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/cli/command.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "config/faults.h"
 
 namespace aqueduck::app {
 namespace {
@@ -24,6 +26,37 @@ Result<void> configure_log(const Globals& globals) {
   return {};
 }
 
+void define(CLI::App& app, Globals& globals, int& exit_code) {
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Exit codes: 0 done, 1 stopped by `errors:` or a query failed, 2 usage, 10 configuration, 11 source "
+      "unreachable,\n"
+      "12 sink failed for good, 13 resource limit, 14 stored state contradicts, 15 drain incomplete.");
+  app.add_option("--log-level", globals.log_level, "trace, debug, info, warn, error or off; logs go to stderr")
+      ->capture_default_str();
+  app.add_option("--log-format", globals.log_format, "text or json")->capture_default_str();
+  for (const auto& add : commands()) add(app, exit_code);
+}
+
+// What was no command nor an option, or "".
+std::string unknown_command(const CLI::App& app) {
+  if (!app.get_subcommands().empty()) return "";
+  const std::vector<std::string> rest = app.remaining();
+  const auto found = std::find_if(rest.begin(), rest.end(), [](const auto& word) { return !word.starts_with('-'); });
+  return found == rest.end() ? "" : *found;
+}
+
+void report_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  std::fprintf(stderr, "there is no command '%s'%s\nRun with --help for the list.\n", word.c_str(),
+               config::did_you_mean(word, names).c_str());
+}
+
+constexpr const char* kSummary = "SQL on streams and on stages, in one binary.";
+
 }  // namespace
 
 int report(const Error& error, pipeline::ExitCode code) {
@@ -32,20 +65,10 @@ int report(const Error& error, pipeline::ExitCode code) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"SQL on streams and on stages, in one binary.", "aqueduck"};
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.get_formatter()->column_width(34);
-  app.footer(
-      "Exit codes: 0 done, 1 stopped by `errors:`, 2 usage, 10 configuration, 11 source unreachable,\n"
-      "12 sink failed for good, 13 resource limit, 14 stored state contradicts, 15 drain incomplete.");
+  CLI::App app{kSummary, "aqueduck"};
   Globals globals;
-  app.add_option("--log-level", globals.log_level, "trace, debug, info, warn, error or off; logs go to stderr")
-      ->capture_default_str();
-  app.add_option("--log-format", globals.log_format, "text or json")->capture_default_str();
-
   int exit_code = 0;
-  for (const auto& add : commands()) add(app, exit_code);
+  define(app, globals, exit_code);
   try {
     // Options that every command shares are read before the command's callback runs.
     app.parse_complete_callback([&] {
@@ -53,10 +76,27 @@ int run(int argc, char** argv) {
     });
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(pipeline::ExitCode::usage);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    if (const std::string word = unknown_command(app); !word.empty()) {
+      report_unknown(app, word);
+    } else {
+      app.exit(error);
+    }
+    return static_cast<int>(pipeline::ExitCode::usage);
   }
   return exit_code;
+}
+
+std::vector<std::pair<std::string, std::string>> help_texts() {
+  CLI::App app{kSummary, "aqueduck"};
+  Globals globals;
+  int exit_code = 0;
+  define(app, globals, exit_code);
+  std::vector<std::pair<std::string, std::string>> out{{"", app.help()}};
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    out.emplace_back(command->get_name(), command->help("aqueduck"));
+  }
+  return out;
 }
 
 }  // namespace aqueduck::app

@@ -12,6 +12,7 @@ namespace aqueduck {
 struct TableStyle {
   std::size_t width = 100;         ///< columns of the terminal
   std::size_t rows = 40;           ///< more than these are left out in the middle
+  std::size_t left_out = 0;        ///< rows of the middle that aren't in the batches, where those hold more than `rows`
   std::vector<std::string> types;  ///< the second line of the heading; empty: from the Arrow types
 };
 

@@ -131,7 +131,8 @@ void write_rows(const ObjectInfo& info, const std::string& prefix, std::string& 
     std::string description = field.description;
     const ValueInfo& innermost = field.value.element == nullptr ? field.value : *field.value.element;
     for (const auto& [word, sentence] : innermost.choices) {
-      if (!sentence.empty()) description += fmt::format(" `{}`: {}", word, sentence);
+      if (!sentence.empty())
+        description += fmt::format(" `{}`: {}{}", word, sentence, sentence.ends_with('.') ? "" : ".");
     }
     const std::string standard = field.required               ? "required"
                                  : field.default_text.empty() ? "–"
@@ -145,21 +146,40 @@ void write_rows(const ObjectInfo& info, const std::string& prefix, std::string& 
   }
 }
 
-}  // namespace
-
-std::string markdown(const ObjectInfo& info) {
+std::string page(const ObjectInfo& info, const std::string& example) {
   std::string out = fmt::format("# {}\n\n{}\n", info.name, info.summary);
   if (!info.details.empty()) out += fmt::format("\n{}\n", info.details);
   if (info.fields.empty()) return out + fmt::format("\n```yaml\n{}: {{}}\n```\n\nIt has no settings.\n", info.name);
-  std::string example;
-  write_example(info, "", false, example);
-  out += fmt::format("\n```yaml\n{}:\n{}```\n", info.name, example);
+  out += fmt::format("\n```yaml\n{}```\n", example);
   if (!info.shorthand.empty()) {
     out += fmt::format("\nA value in place of the fields stands for `{}`.\n", info.shorthand);
   }
   std::string rows;
   write_rows(info, "", rows);
   return out + "\n| field | type | default | description |\n| --- | --- | --- | --- |\n" + rows;
+}
+
+}  // namespace
+
+std::string markdown(const ObjectInfo& info) {
+  std::string example = info.name + ":\n";
+  write_example(info, "", false, example);
+  return page(info, example);
+}
+
+std::string markdown_of_file(const ObjectInfo& info) {
+  std::string nested;
+  write_example(info, "", false, nested);
+  std::string example;
+  for (std::size_t at = 0; at < nested.size();) {
+    const std::size_t end = nested.find('\n', at);
+    // The first two columns are the indent, or the mark of a comment.
+    const std::string_view line = std::string_view(nested).substr(at, end - at);
+    example += line.starts_with("  ") ? line.substr(2) : line;
+    example += '\n';
+    at = end + 1;
+  }
+  return page(info, example);
 }
 
 }  // namespace aqueduck::config

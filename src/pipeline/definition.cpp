@@ -38,7 +38,7 @@ const config::ObjectSpec<RetryConfig>& retry_spec() {
 }
 
 const config::ObjectSpec<ErrorsConfig>& errors_spec() {
-  const auto policy = [](std::string subject) {
+  const auto policy = [](const std::string& subject) {
     return std::vector<config::Choice<OnError>>{
         {"fail", OnError::fail, "The pipeline stops with exit code 1; " + subject + " is not acknowledged."},
         {"skip", OnError::skip, "It is counted, logged and left out."},
@@ -160,6 +160,7 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
 }  // namespace
 
 const config::ObjectInfo& definition_info() { return raw_spec().info(); }
+const config::ObjectInfo& commit_info() { return commit_spec().info(); }
 
 std::optional<Definition> read_definition(const Node& root, const std::filesystem::path& file, const Registry& registry,
                                           Faults& faults) {

@@ -78,6 +78,8 @@ struct Definition {
 
 /// The table of the file's own keys, for schema and docs. `source`, `decode` and `sink` are components.
 const config::ObjectInfo& definition_info();
+/// The table of `commit:`, which stands beside the sink's key.
+const config::ObjectInfo& commit_info();
 
 /// Reads a tree. Everything wrong with it becomes a fault; nullopt if there is any. `file` is what relative paths and
 /// the default name come from.

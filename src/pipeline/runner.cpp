@@ -26,26 +26,32 @@ Result<void> run_setup(const Definition& definition, sql::Session& session) {
 
 }  // namespace
 
+tl::expected<Engine, Failure> open_engine(const Definition& definition) {
+  sql::DatabaseOptions options;
+  options.threads = definition.engine.threads;
+  if (definition.engine.memory) options.memory_limit = definition.engine.memory->value;
+  options.temp_directory = definition.engine.temp_directory;
+  options.extension_directory = definition.engine.extension_directory;
+  auto database = sql::Database::open(options);
+  if (!database) return failed(ExitCode::config, std::move(database).error());
+  auto session = (*database)->connect();
+  if (!session) return failed(ExitCode::stopped, std::move(session).error());
+  if (auto done = run_setup(definition, **session); !done) {
+    const ErrorKind kind = done.error().kind;
+    return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
+  }
+  return Engine{std::move(*database), std::move(*session)};
+}
+
 Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides)
     : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {}
 
 Runner::~Runner() = default;
 
 tl::expected<void, Failure> Runner::prepare() {
-  sql::DatabaseOptions options;
-  options.threads = definition_.engine.threads;
-  if (definition_.engine.memory) options.memory_limit = definition_.engine.memory->value;
-  options.temp_directory = definition_.engine.temp_directory;
-  options.extension_directory = definition_.engine.extension_directory;
-  auto database = sql::Database::open(options);
-  if (!database) return failed(ExitCode::config, std::move(database).error());
-  database_ = std::move(*database);
-  auto session = database_->connect();
-  if (!session) return failed(ExitCode::stopped, std::move(session).error());
-  if (auto done = run_setup(definition_, **session); !done) {
-    const ErrorKind kind = done.error().kind;
-    return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
-  }
+  auto engine = open_engine(definition_);
+  if (!engine) return tl::make_unexpected(std::move(engine).error());
+  database_ = std::move(engine->database);
   context_ = ComponentContext{definition_.name, definition_.directory, definition_.state, database_.get(), 0, 1};
 
   auto state = StateFile::open(definition_.state, definition_.name);
@@ -55,7 +61,7 @@ tl::expected<void, Failure> Runner::prepare() {
   }
   state_ = std::move(*state);
   auto decoder = definition_.decoder == nullptr ? nullptr : definition_.decoder->make(context_);
-  transform_ = std::make_unique<Transform>(definition_, std::move(decoder), std::move(*session));
+  transform_ = std::make_unique<Transform>(definition_, std::move(decoder), std::move(engine->session));
   if (auto prepared = transform_->prepare(state_.decoder_schema); !prepared) {
     const bool conflict = prepared.error().kind == ErrorKind::conflict;
     return failed(conflict ? ExitCode::conflict : ExitCode::config, std::move(prepared).error());

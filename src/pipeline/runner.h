@@ -19,6 +19,13 @@ struct Overrides {
   Clock* clock = nullptr;
 };
 
+/// A pipeline's engine after `setup:`, and the session that ran it (which has its temporary tables and settings).
+struct Engine {
+  std::unique_ptr<sql::Database> database;
+  std::unique_ptr<sql::Session> session;
+};
+tl::expected<Engine, Failure> open_engine(const Definition& definition);
+
 /// Runs a pipeline in this process: the engine, `setup:`, the worker, and the deadline of a stop. Owned by the command;
 /// run() blocks, request_drain() and stats() are for other threads.
 class Runner {

@@ -25,7 +25,8 @@ int check_file(const std::string& file, const std::vector<std::string>& override
   std::printf("  delivery: %s\n", pipeline::guarantee(*definition).c_str());
   if (definition->sql && runner.output() == nullptr && definition->decoder != nullptr) {
     std::printf(
-        "  columns: inferred from the first batch; declare them under `decode:` to have the SQL checked against them "
+        "  columns: inferred from the first batch; declare a `schema` under `decode:` to have the SQL checked against "
+        "them "
         "here\n");
   }
   return 0;
@@ -37,7 +38,8 @@ void add_check(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("check", "Check pipeline files: settings, SQL, and what each guarantees");
   auto options = std::make_shared<CheckOptions>();
   command->add_option("FILE", options->files, "Pipeline YAML files")->required();
-  command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated");
+  command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated")
+      ->allow_extra_args(false);
   command->footer(
       "`setup:` statements are run, so that the SQL can be checked against what they attach; no source or sink is "
       "opened.");

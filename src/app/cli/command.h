@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "pipeline/exit_code.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 }
 
@@ -23,6 +23,11 @@ int report(const Error& error, pipeline::ExitCode code);
 
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_query(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_docs(CLI::App& app, int& exit_code);
+void add_schema(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 }  // namespace aqueduck::app

@@ -3,7 +3,8 @@
 namespace aqueduck::app {
 
 const std::vector<AddCommand>& commands() {
-  static const std::vector<AddCommand> all = {add_run, add_check, add_version};
+  static const std::vector<AddCommand> all = {add_new,  add_check, add_run,    add_query,
+                                              add_list, add_docs,  add_schema, add_version};
   return all;
 }
 

@@ -66,7 +66,8 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Run a pipeline until its source ends or it is stopped");
   auto options = std::make_shared<RunOptions>();
   command->add_option("FILE", options->file, "The pipeline's YAML file")->required();
-  command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated");
+  command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--max-messages", options->max_messages, "Stop after so many messages (or rows)");
   command->add_option("--until-idle", options->until_idle, "Stop when nothing came for so long, like 5s");
   command->add_option("--stats-json", options->stats_json, "Write counters to this file at the end");

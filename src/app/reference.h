@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "component/registry.h"
+
+namespace aqueduck::app {
+
+/// A page of the reference: where it stands below the reference's folder ("sinks/console.md"), and its Markdown.
+struct ReferencePage {
+  std::string path;
+  std::string text;
+};
+
+/// The whole generated reference: an index, the pipeline file, commands, exit codes, a page a component. The same text
+/// for the same binary.
+std::vector<ReferencePage> reference(const Registry& registry);
+
+/// The pages of a component's name (a name may be a source's and a sink's), or of a page's ("pipeline", "cli",
+/// "exit-codes"). An error of kind config that names the nearest where there is none.
+Result<std::vector<ReferencePage>> find_pages(const std::vector<ReferencePage>& pages, const std::string& name);
+
+}  // namespace aqueduck::app
