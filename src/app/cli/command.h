@@ -23,6 +23,7 @@ int report(const Error& error, pipeline::ExitCode code);
 
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_test(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 }  // namespace aqueduck::app

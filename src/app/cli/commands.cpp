@@ -3,7 +3,7 @@
 namespace aqueduck::app {
 
 const std::vector<AddCommand>& commands() {
-  static const std::vector<AddCommand> all = {add_run, add_check, add_version};
+  static const std::vector<AddCommand> all = {add_run, add_check, add_test, add_version};
   return all;
 }
 
