@@ -4,7 +4,10 @@
 #include "codecs/json/component.h"
 #include "codecs/raw/component.h"
 #include "connectors/console/component.h"
+#include "connectors/file/component.h"
+#include "connectors/generator/component.h"
 #include "connectors/noop/component.h"
+#include "connectors/stdin/component.h"
 
 namespace aqueduck {
 
@@ -12,7 +15,8 @@ const Registry& builtin_registry() {
   static const Registry registry = [] {
     Registry all;
     all.decoders = {csv_decoder(), json_decoder(), raw_decoder()};
-    all.sinks = {console_sink(), noop_sink()};
+    all.sources = {file_source(), generator_source(), stdin_source()};
+    all.sinks = {console_sink(), file_sink(), noop_sink()};
     return all;
   }();
   return registry;

@@ -68,13 +68,21 @@ void LineBlocks::add(std::size_t end, std::size_t next, Messages& out) {
 Result<Messages> LineBlocks::take(bool at_end, std::size_t most) {
   Messages out;
   out.partitions.push_back(partition_);
+  const std::size_t before = line_;
+  bool too_long = false;
   while (scanned_ < end_ && out.items.size() < most) {
     const std::size_t end = find_end();
-    if (end == end_) break;
+    too_long = end - line_ > rules_.max_line;
+    if (too_long || end == end_) break;
     scanned_ = end + 1;
     add(end, scanned_, out);
   }
-  if (pending() && scanned_ - line_ > rules_.max_line) {
+  if (too_long) {
+    // What came before it is given first; the next call finds it again.
+    scanned_ = line_;
+    in_quotes_ = false;
+    out.owner = block_;
+    if (line_ != before) return out;
     return fail(ErrorKind::limit, "{}: the line at byte {} is longer than {}: raise 'max_line'", partition_, next(),
                 format_bytes(rules_.max_line));
   }

@@ -115,10 +115,8 @@ std::string guarantee(const Definition& definition) {
     return fmt::format("exactly-once: the sink '{}' stores the source's positions in the same transaction as the rows",
                        definition.sink_name);
   }
-  return fmt::format("at-least-once: {}",
-                     traits.guarantee.empty()
-                         ? fmt::format("the sink '{}' can't store positions with the rows", definition.sink_name)
-                         : traits.guarantee);
+  if (!traits.guarantee.empty()) return traits.guarantee;
+  return fmt::format("at-least-once: the sink '{}' can't store positions with the rows", definition.sink_name);
 }
 
 }  // namespace aqueduck::pipeline

@@ -174,7 +174,7 @@ TEST_F(OutputForms, TableFitsTheTerminal) {
             "└────────┴──────────┴──────────┘\n"
             "3 rows\n");
   TableStyle narrow;
-  narrow.width = 24;
+  narrow.width = 30;
   narrow.rows = 2;
   table = table_text({rows("SELECT i AS id, repeat('x', 50) AS long, 1 AS a, 2 AS b FROM range(9) t(i)")}, narrow);
   ASSERT_TRUE(table);
@@ -206,7 +206,9 @@ TEST_F(OutputForms, DamagedIpcIsAnError) {
       if (!reader) continue;
       auto next = reader->next();
       std::string text;
-      if (next && next->rows() > 0) ASSERT_TRUE(append_json_lines(*next, text));
+      if (next && next->rows() > 0) {
+        ASSERT_TRUE(append_json_lines(*next, text));
+      }
     }
   }
 }
