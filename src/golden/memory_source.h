@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/clock.h"
 #include "component/source.h"
 #include "golden/case.h"
 #include "golden/input.h"
