@@ -53,18 +53,19 @@ Result<SourceEvent> MemorySource::read(const ReadLimits& limits) {
     return Idle{};
   }
   if (next_ == count_) return End{};
+  if (!input_.gives_rows) return take_message();
   std::uint64_t count = std::min<std::uint64_t>(limits.max_messages, count_ - next_);
   if (step_ < steps_.size()) count = std::min(count, steps_[step_].messages.value - next_);
-  return input_.gives_rows ? take_rows(count) : take(count);
+  return take_rows(count);
 }
 
-Chunk MemorySource::take(std::uint64_t count) {
+// One a read, so that a batch ends at the same message whatever ends it, and after a restart, too.
+Chunk MemorySource::take_message() {
+  const Message& message = input_.messages[next_++];
   Messages out;
   out.partitions.emplace_back(kPartition);
-  const auto from = input_.messages.begin() + static_cast<std::ptrdiff_t>(next_);
-  out.items.assign(from, from + static_cast<std::ptrdiff_t>(count));
-  for (const Message& message : out.items) out.bytes += message.payload.size() + message.key.size();
-  next_ += count;
+  out.items.push_back(message);
+  out.bytes = message.payload.size() + message.key.size();
   return {std::move(out), {{kPartition, std::to_string(next_)}}};
 }
 

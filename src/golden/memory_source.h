@@ -26,7 +26,7 @@ class MemorySource final : public Source {
   void close() override {}
 
  private:
-  Chunk take(std::uint64_t count);
+  Chunk take_message();
   Chunk take_rows(std::uint64_t count);
 
   const Input& input_;

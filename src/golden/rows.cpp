@@ -161,6 +161,15 @@ std::string cut(const std::string& text) {
   return fmt::format("{} … ({} bytes)", text.substr(0, size), text.size());
 }
 
+Result<std::set<std::string>> keys_of(const std::vector<Row>& rows) {
+  std::set<std::string> keys;
+  for (const Row& row : rows) {
+    AQ_ASSIGN(Canonical handler, parse(row.shown));
+    for (const auto& [key, value] : handler.take_members()) keys.insert(key);
+  }
+  return keys;
+}
+
 void show(std::string& out, char mark, const std::vector<Row>& rows) {
   for (std::size_t i = 0; i < rows.size() && i < kShownRows; ++i) {
     out += fmt::format("    {} {}\n", mark, cut(rows[i].shown));
@@ -256,11 +265,7 @@ Result<std::string> csv_text(const std::vector<RecordBatch>& batches) {
 }
 
 Result<std::vector<Row>> narrowed(const std::vector<Row>& rows, const std::vector<Row>& pattern) {
-  std::set<std::string> wanted;
-  for (const Row& row : pattern) {
-    AQ_ASSIGN(Canonical handler, parse(row.key));
-    for (const auto& [key, value] : handler.take_members()) wanted.insert(key);
-  }
+  AQ_ASSIGN(const std::set<std::string> wanted, keys_of(pattern));
   std::vector<Row> out;
   for (const Row& row : rows) {
     AQ_ASSIGN(Canonical handler, parse(row.shown));
@@ -272,22 +277,22 @@ Result<std::vector<Row>> narrowed(const std::vector<Row>& rows, const std::vecto
   return out;
 }
 
-Result<std::string> without_empty_columns(std::string_view json_lines) {
-  AQ_ASSIGN(const auto rows, rows_of_json_lines(json_lines, "dead letters"));
+Result<std::string> chosen_columns(std::string_view json_lines, const std::vector<Row>& pattern) {
+  AQ_ASSIGN(const auto rows, rows_of_json_lines(json_lines, "the run's rows"));
+  AQ_ASSIGN(std::set<std::string> chosen, keys_of(pattern));
   std::vector<nlohmann::ordered_json> values;
-  std::set<std::string> used;
   for (const Row& row : rows) {
     values.push_back(nlohmann::ordered_json::parse(row.shown, nullptr, false));
     if (!values.back().is_object()) return std::string(json_lines);
     for (const auto& [key, value] : values.back().items()) {
-      if (!value.is_null()) used.insert(key);
+      if (pattern.empty() && !value.is_null()) chosen.insert(key);
     }
   }
   std::string out;
   for (const auto& value : values) {
     nlohmann::ordered_json kept = nlohmann::ordered_json::object();
     for (const auto& [key, member] : value.items()) {
-      if (used.contains(key)) kept[key] = member;
+      if (chosen.contains(key)) kept[key] = member;
     }
     out += kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }

@@ -31,8 +31,8 @@ Result<std::string> csv_text(const std::vector<RecordBatch>& batches);
 
 /// The rows with only those of their keys that some row of `pattern` has: for files that leave columns out.
 Result<std::vector<Row>> narrowed(const std::vector<Row>& rows, const std::vector<Row>& pattern);
-/// The lines without the keys that are null in all of them.
-Result<std::string> without_empty_columns(std::string_view json_lines);
+/// The lines with only those keys that some row of `pattern` has; without a pattern, those that aren't null everywhere.
+Result<std::string> chosen_columns(std::string_view json_lines, const std::vector<Row>& pattern);
 
 /// What differs, as lines to show, or nullopt. Unordered: as multisets; CSV's header stays the first (`heading`).
 std::optional<std::string> difference(std::vector<Row> expected, std::vector<Row> actual, bool ordered,

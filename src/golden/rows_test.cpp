@@ -104,10 +104,13 @@ TEST(Narrowed, KeepsOnlyTheKeysOfThePattern) {
   EXPECT_EQ(out->front().key, "{\"a\":1,\"c\":3}");
 }
 
-TEST(Narrowed, EmptyColumnsAreLeftOut) {
-  const auto out = without_empty_columns("{\"a\":null,\"b\":1}\n{\"a\":null,\"b\":null}\n");
+TEST(ChosenColumns, EmptyOnesAreLeftOut) {
+  const auto out = chosen_columns("{\"a\":null,\"b\":1}\n{\"a\":null,\"b\":null}\n", {});
   ASSERT_TRUE(out);
   EXPECT_EQ(*out, "{\"b\":1}\n{\"b\":null}\n");
+  const auto same = chosen_columns("{\"a\":null,\"b\":1}\n", rows("{\"a\":5}\n"));
+  ASSERT_TRUE(same);
+  EXPECT_EQ(*same, "{\"a\":null}\n");
 }
 
 TEST(SortedText, KeepsTheHeadingFirst) {

@@ -110,11 +110,11 @@ TEST_F(SuiteTest, TheClockFiresIntervals) {
 
 TEST_F(SuiteTest, ExpectedErrorsMustComeAsSaid) {
   pipeline("sql: SELECT nme FROM batch\n");
-  put("case.yml", "errors: {exit: 1, contains: [nme, 'pipeline.yml:4:13'], lacks: [secret]}\n");
+  put("case.yml", "errors: {exit: 10, contains: [nme, 'pipeline.yml:4:13'], lacks: [secret]}\n");
   EXPECT_EQ(run(), "");
-  put("case.yml", "errors: {exit: 10, contains: [nowhere], lacks: [nme]}\n");
+  put("case.yml", "errors: {exit: 1, contains: [nowhere], lacks: [nme]}\n");
   const std::string report = run();
-  EXPECT_NE(report.find("exit code 10 expected, got 1"), std::string::npos) << report;
+  EXPECT_NE(report.find("exit code 1 expected, got 10"), std::string::npos) << report;
   EXPECT_NE(report.find("the error lacks: nowhere"), std::string::npos) << report;
   EXPECT_NE(report.find("the error contains: nme"), std::string::npos) << report;
 }
