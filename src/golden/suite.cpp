@@ -27,7 +27,7 @@ Result<std::string> with_restart(const Case& test, const Input* input, const Reg
   if (first.failure && !plan.stopped) return verdict(test, first, *workspace);
   StopPlan none;
   AQ_ASSIGN(const Attempt second, run_once(test, input, *workspace, registry, none, drained ? first.messages : 0));
-  const std::string found = verdict(test, second, *workspace);
+  std::string found = verdict(test, second, *workspace);
   if (found.empty()) return found;
   const std::string when = drained ? fmt::format("stopped after commit {} of {}", plan.after, commits)
                                    : std::string("stopped before its first commit");
@@ -74,6 +74,7 @@ void run_cases(const std::vector<std::filesystem::path>& cases, const Registry& 
   std::atomic<std::size_t> next{0};
   std::vector<std::jthread> workers;
   const std::size_t jobs = std::min<std::size_t>(std::max(1U, options.jobs), cases.size());
+  workers.reserve(jobs);
   for (std::size_t i = 0; i < jobs; ++i) {
     workers.emplace_back([&] {
       for (std::size_t at = next++; at < cases.size(); at = next++) {
