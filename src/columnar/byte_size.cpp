@@ -81,7 +81,7 @@ std::uint64_t nested_size(const ArrowSchema& schema, const ArrowSchemaView& view
 }
 
 std::uint64_t size_of(const ArrowSchema& schema, const ArrowArray& array, Range rows) {
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   if (ArrowSchemaViewInit(&view, &schema, nullptr) != NANOARROW_OK) return 0;
   std::uint64_t bytes = 0;
   for (std::int64_t i = 0; i < array.n_buffers && i < NANOARROW_MAX_FIXED_BUFFERS; ++i) {

@@ -153,7 +153,7 @@ constexpr std::int64_t kInlinedBytes = 12;
 }  // namespace
 
 Result<Cell> Cell::plan(const ArrowSchema& field) {
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   ArrowError error{};
   Cell cell;
   cell.name_ = field.name == nullptr ? "" : field.name;
@@ -194,10 +194,16 @@ Result<Cell> Cell::plan(const ArrowSchema& field) {
     default:
       break;
   }
-  cell.unit_digits_ = digits_of(view.time_unit);
+  // Only these types set it.
+  if (plain == CellKind::time || plain == CellKind::timestamp || plain == CellKind::duration) {
+    cell.unit_digits_ = digits_of(view.time_unit);
+  }
   cell.utc_ = view.type == NANOARROW_TYPE_TIMESTAMP && view.timezone != nullptr && view.timezone[0] != 0;
   cell.scale_ = cell.kind_ == CellKind::decimal ? view.decimal_scale : 0;
-  cell.width_ = cell.kind_ == CellKind::decimal ? view.decimal_bitwidth / 8 : view.fixed_size;
+  if (cell.kind_ == CellKind::decimal) cell.width_ = view.decimal_bitwidth / 8;
+  if (view.type == NANOARROW_TYPE_FIXED_SIZE_BINARY || view.type == NANOARROW_TYPE_FIXED_SIZE_LIST) {
+    cell.width_ = view.fixed_size;
+  }
   if (plain == CellKind::time) cell.width_ = view.type == NANOARROW_TYPE_TIME32 ? 4 : 8;
   if (plain == CellKind::dictionary) {
     cell.index_kind_ = integer_kind(view.storage_type);

@@ -102,7 +102,7 @@ Result<Column> read_column(const ArrowSchema& raw, const std::string& parent) {
   Column out;
   out.name = raw.name == nullptr ? "" : raw.name;
   const std::string path = parent.empty() ? out.name : parent + "." + out.name;
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   ArrowError error{};
   if (ArrowSchemaViewInit(&view, &raw, &error) != NANOARROW_OK || !read_type(view, out)) {
     return fail(

@@ -12,7 +12,7 @@ namespace aqueduck {
 namespace {
 
 Result<void> densify(ArrowSchema& field) {
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   ArrowError error{};
   if (ArrowSchemaViewInit(&view, &field, &error) != NANOARROW_OK) {
     return fail(ErrorKind::config, "invalid Arrow schema: {}", error.message);
@@ -143,7 +143,7 @@ Result<void> Dense::add_child(ArrowArray* out, const ArrowSchema& schema, const 
 
 Result<ArrowArray*> Dense::slice(const ArrowSchema& schema, const ArrowArray& array, std::int64_t from,
                                  std::int64_t count) {
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   if (ArrowSchemaViewInit(&view, &schema, nullptr) != NANOARROW_OK) {
     return fail(ErrorKind::internal, "invalid Arrow schema");
   }

@@ -104,7 +104,7 @@ std::string type_text(const ArrowSchema& field) {
     const std::size_t dot = extension.find('.');
     return std::string(extension.substr(dot == std::string_view::npos ? 0 : dot + 1));
   }
-  ArrowSchemaView view;
+  ArrowSchemaView view{};
   if (ArrowSchemaViewInit(&view, &field, nullptr) != NANOARROW_OK) return "?";
   switch (view.type) {
     case NANOARROW_TYPE_DICTIONARY:
