@@ -86,7 +86,7 @@ bool read_time(Reader& in, std::int64_t& seconds, Instant& out) {
     }
   }
   if (hour > 23 || minute > 59 || second > 59) return false;
-  seconds = hour * 3600 + minute * 60 + second;
+  seconds = std::int64_t{hour} * 3600 + std::int64_t{minute} * 60 + second;
   return true;
 }
 
@@ -100,7 +100,7 @@ bool read_zone(Reader& in, std::int64_t& offset) {
   in.take(':');
   if (!in.done() && !in.digits(2, minutes)) return false;
   if (hours > 15 || minutes > 59) return false;
-  offset = (hours * 3600 + minutes * 60) * (negative ? -1 : 1);
+  offset = (std::int64_t{hours} * 3600 + std::int64_t{minutes} * 60) * (negative ? -1 : 1);
   return true;
 }
 

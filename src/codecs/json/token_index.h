@@ -5,7 +5,7 @@
 #include <string_view>
 
 namespace simdjson::internal {
-class dom_parser_implementation;
+class dom_parser_implementation;  // NOLINT(readability-identifier-naming): not our name
 }
 
 namespace aqueduck::json {
