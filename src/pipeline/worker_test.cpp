@@ -310,7 +310,8 @@ TEST_F(WorkerTest, ReadsNoMoreThanAskedFor) {
 }
 
 TEST_F(WorkerTest, ASourceThatComesBackIsOpenedAgainInTime) {
-  source_view->open_errors = {make_error(ErrorKind::unavailable, "refused"), make_error(ErrorKind::unavailable, "refused")};
+  source_view->open_errors = {make_error(ErrorKind::unavailable, "refused"),
+                              make_error(ErrorKind::unavailable, "refused")};
   assign();
   give({1}, "1");
   end();

@@ -10,7 +10,7 @@ Result<SourceEvent> FakeSource::read(const ReadLimits& limits) {
     if (clock != nullptr && limits.deadline > clock->now()) {
       clock->advance(std::chrono::duration_cast<std::chrono::microseconds>(limits.deadline - clock->now()));
     }
-    return SourceEvent(Idle{});
+    return Idle{};
   }
   Step step = std::move(steps.front());
   steps.pop_front();

@@ -28,6 +28,7 @@ void add_new(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
+void add_test(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 }  // namespace aqueduck::app

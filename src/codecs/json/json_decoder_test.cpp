@@ -65,10 +65,10 @@ struct DeclaredCase {
 
 class JsonDeclared : public ::testing::Test {
  protected:
-  static sql::Database& database() {
-    static const auto opened = sql::Database::open({}).value();
-    return *opened;
-  }
+  // Closed before the process ends: the engine's thread-local state is gone when statics are destroyed.
+  static void SetUpTestSuite() { opened_ = sql::Database::open({}).value(); }
+  static void TearDownTestSuite() { opened_.reset(); }
+  static sql::Database& database() { return *opened_; }
   static std::vector<Column> columns(const std::string& type) {
     auto out = sql::declared_columns(&database(), {{"c", type, "p.yml:1:1"}});
     EXPECT_TRUE(out) << (out ? "" : out.error().message);
@@ -92,6 +92,9 @@ class JsonDeclared : public ::testing::Test {
       EXPECT_EQ(decoded.row_message, (std::vector<std::uint32_t>{0, 2}));
     }
   }
+
+ private:
+  inline static std::unique_ptr<sql::Database> opened_;
 };
 
 TEST_F(JsonDeclared, BooleansAndIntegers) {

@@ -1,0 +1,159 @@
+#include "golden/case.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "config/loader.h"
+
+namespace aqueduck::golden {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 6> kInputs = {"jsonl", "json", "csv", "txt", "parquet", "arrow"};
+
+const config::ObjectSpec<ClockStep>& clock_spec() {
+  static const config::ObjectSpec<ClockStep> spec(
+      "clock", "Moves the clock on at a place in the input.",
+      {config::field("messages", &ClockStep::messages,
+                     "How many messages (or rows) come before, counted from the first.")
+           .required()
+           .example("3"),
+       config::field("advance", &ClockStep::advance, "How far the clock moves then.").required().example("5s")});
+  return spec;
+}
+
+const config::ObjectSpec<ExpectedError>& error_spec() {
+  static const config::ObjectSpec<ExpectedError> spec(
+      "errors", "How the pipeline must fail.",
+      {config::field("exit", &ExpectedError::exit, "The exit code.").required().example("10"),
+       config::field("contains", &ExpectedError::contains, "Texts that the error must contain.")
+           .example("[\"pipeline.yml:7:12\", \"did you mean 'city'\"]"),
+       config::field("lacks", &ExpectedError::lacks, "Texts that the error must not contain, like a password.")});
+  return spec;
+}
+
+const config::ObjectSpec<CaseConfig>& case_spec() {
+  static const config::ObjectSpec<CaseConfig> spec(
+      "case", "How a case of `aqueduck test` runs, and what is compared.",
+      {config::field("ordered", &CaseConfig::ordered, "Whether rows must come in the order of the expected file."),
+       config::choice<CaseConfig>(
+           "sink", &CaseConfig::sink,
+           {{"memory", SinkChoice::memory, "Rows are caught in place of the pipeline's sink, dead letters too."},
+            {"real", SinkChoice::real, "The pipeline's own sinks run, in a copy of the folder; compare `files`."}},
+           "Which sink runs."),
+       config::field("files", &CaseConfig::files,
+                     "With `sink: real`: files that the run makes, and those of the case that they must equal.")
+           .example("{out.jsonl: expected.jsonl}"),
+       config::object("clock", &CaseConfig::clock, clock_spec(),
+                      "Steps of the clock, which otherwise stands still; for intervals and ages."),
+       config::object("errors", &CaseConfig::errors, error_spec(), "The failure that is expected."),
+       config::field("columns", &CaseConfig::columns, "The columns that reach the sink and their SQL types, in order.")
+           .example("{city: VARCHAR, n: BIGINT}"),
+       config::field("set", &CaseConfig::set, "Overrides of the pipeline's file, as for `--set`.")
+           .example("[batch.rows=2]"),
+       config::field("env", &CaseConfig::env, "Environment variables for `${NAME}`, before the process's own.")
+           .example("{REGION: eu}"),
+       config::field("restart", &CaseConfig::restart, "Whether the case is also run with a stop in the middle."),
+       config::field("why", &CaseConfig::why, "Why not; required with `restart: false`."),
+       config::field("max_messages", &CaseConfig::max_messages,
+                     "Ends the run after so many messages (or rows), for a source that never ends."),
+       config::field("timeout", &CaseConfig::timeout, "How long one run may take.")});
+  return spec;
+}
+
+void check(const CaseConfig& config, const config::Node& root, config::Faults& faults) {
+  const auto at = [&](const char* key) {
+    const config::Node* node = root.find(key);
+    return node == nullptr ? root.where : node->where;
+  };
+  if (!config.restart && config.why.empty()) {
+    faults.add(at("restart"), "without a restart the case proves less: say why, with `why: …`");
+  }
+  if (!config.files.empty() && config.sink != SinkChoice::real) {
+    faults.add(at("files"), "'files' are only made by the pipeline's own sink: add `sink: real`");
+  }
+  if (config.sink == SinkChoice::real && config.files.empty() && !config.errors) {
+    faults.add(at("sink"), "with `sink: real` say which files to compare: `files: {{out.jsonl: expected.jsonl}}`");
+  }
+  if (!std::is_sorted(config.clock.begin(), config.clock.end(),
+                      [](const ClockStep& a, const ClockStep& b) { return a.messages.value < b.messages.value; })) {
+    faults.add(at("clock"), "the steps of the clock must be in the order of their 'messages'");
+  }
+}
+
+Result<std::optional<fs::path>> find_input(const fs::path& folder) {
+  std::optional<fs::path> found;
+  for (const std::string_view extension : kInputs) {
+    fs::path path = folder / ("input." + std::string(extension));
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) continue;
+    if (found) {
+      return fail(ErrorKind::config, "{}: there are {} and {}; a case has one input", folder.string(),
+                  found->filename().string(), path.filename().string());
+    }
+    found = std::move(path);
+  }
+  return found;
+}
+
+bool is_case(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "pipeline.yml", ignored);
+}
+
+Result<void> collect(const fs::path& folder, std::vector<fs::path>& out) {
+  if (is_case(folder)) {
+    out.push_back(folder);
+    return {};
+  }
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) AQ_TRY(collect(entry->path(), out));
+  }
+  if (error) return fail(ErrorKind::io, "cannot list {}: {}", folder.string(), error.message());
+  return {};
+}
+
+}  // namespace
+
+const config::ObjectInfo& case_info() { return case_spec().info(); }
+
+Result<Case> load_case(const fs::path& folder) {
+  Case out;
+  out.folder = folder;
+  AQ_ASSIGN(out.input, find_input(folder));
+  const fs::path file = folder / "case.yml";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return out;
+  config::Faults faults;
+  const auto root = config::load_file(file, config::process_environment(), faults);
+  if (root && root->kind != config::Node::Kind::null) {
+    out.config = case_spec().read(*root, faults);
+    check(out.config, *root, faults);
+  }
+  if (!faults.empty()) return fail(faults.to_error());
+  if (!out.config.clock.empty() && !out.input) {
+    return fail(ErrorKind::config, "{}: 'clock' needs an input file: only its messages can be counted", file.string());
+  }
+  return out;
+}
+
+Result<std::vector<fs::path>> find_cases(const std::vector<fs::path>& paths, const std::string& filter) {
+  std::vector<fs::path> found;
+  for (const fs::path& path : paths) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      return fail(ErrorKind::config, "there is no folder '{}'; name case folders, or folders of them", path.string());
+    }
+    AQ_TRY(collect(path.has_filename() ? path : path.parent_path(), found));
+  }
+  std::erase_if(found, [&](const fs::path& path) { return path.string().find(filter) == std::string::npos; });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace aqueduck::golden

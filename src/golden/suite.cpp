@@ -1,0 +1,96 @@
+#include "golden/suite.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "golden/verdict.h"
+
+namespace aqueduck::golden {
+namespace {
+
+std::string line(const Error& error) { return "  " + error.message + "\n"; }
+
+// The case again, stopped in the middle and started anew over the same sink and state.
+Result<std::string> with_restart(const Case& test, const Input* input, const Registry& registry,
+                                 std::uint64_t commits) {
+  AQ_ASSIGN(const auto workspace, Workspace::make(test));
+  StopPlan plan;
+  plan.when = commits > 1 ? StopPlan::When::after_commits : StopPlan::When::before_first_commit;
+  plan.after = std::max<std::uint64_t>(1, commits / 2);
+  AQ_ASSIGN(const Attempt first, run_once(test, input, *workspace, registry, plan));
+  const bool drained = plan.stopped && plan.when == StopPlan::When::after_commits;
+  if (first.failure && !plan.stopped) return verdict(test, first, *workspace);
+  StopPlan none;
+  AQ_ASSIGN(const Attempt second, run_once(test, input, *workspace, registry, none, drained ? first.messages : 0));
+  std::string found = verdict(test, second, *workspace);
+  if (found.empty()) return found;
+  const std::string when = drained ? fmt::format("stopped after commit {} of {}", plan.after, commits)
+                                   : std::string("stopped before its first commit");
+  std::string hint;
+  if (drained && !second.keeps_state) {
+    hint = "  (the pipeline has no `state:`, so inferred columns and a CSV header don't outlive a restart)\n";
+  }
+  return fmt::format("  after a restart ({}):\n{}{}", when, found, hint);
+}
+
+Result<std::string> run(const std::filesystem::path& folder, const Registry& registry, bool update) {
+  AQ_ASSIGN(const Case test, load_case(folder));
+  std::optional<Input> input;
+  if (test.input) {
+    AQ_ASSIGN(input, read_input(*test.input));
+  }
+  const Input* const given = input ? &*input : nullptr;
+  AQ_ASSIGN(const auto workspace, Workspace::make(test));
+  StopPlan plan;
+  AQ_ASSIGN(const Attempt attempt, run_once(test, given, *workspace, registry, plan));
+  if (update) AQ_TRY(update_expected(test, attempt, *workspace));
+  std::string found = verdict(test, attempt, *workspace);
+  if (!found.empty() || test.config.errors || !test.config.restart) return found;
+  return with_restart(test, given, registry, plan.commits);
+}
+
+}  // namespace
+
+CaseResult run_case(const std::filesystem::path& folder, const Registry& registry, bool update) {
+  const auto started = std::chrono::steady_clock::now();
+  CaseResult out;
+  out.name = folder.string();
+  auto found = run(folder, registry, update);
+  out.report = found ? std::move(*found) : line(found.error());
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return out;
+}
+
+void run_cases(const std::vector<std::filesystem::path>& cases, const Registry& registry, const SuiteOptions& options,
+               const std::function<void(const CaseResult&)>& done) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::optional<CaseResult>> results(cases.size());
+  std::atomic<std::size_t> next{0};
+  std::vector<std::jthread> workers;
+  const std::size_t jobs = std::min<std::size_t>(std::max(1U, options.jobs), cases.size());
+  workers.reserve(jobs);
+  for (std::size_t i = 0; i < jobs; ++i) {
+    workers.emplace_back([&] {
+      for (std::size_t at = next++; at < cases.size(); at = next++) {
+        CaseResult result = run_case(cases[at], registry, options.update);
+        const std::lock_guard lock(mutex);
+        results[at] = std::move(result);
+        changed.notify_all();
+      }
+    });
+  }
+  for (auto& result : results) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return result.has_value(); });
+    lock.unlock();
+    done(*result);
+  }
+}
+
+}  // namespace aqueduck::golden
