@@ -29,6 +29,7 @@ std::string_view name(ErrorKind kind) {
 }
 
 Error with_context(Error error, std::string_view context) {
+  if (context.empty()) return error;
   error.message.insert(0, ": ");
   error.message.insert(0, context);
   return error;

@@ -9,6 +9,8 @@
 #include <duckdb/main/client_context.hpp>
 #include <duckdb/main/extension/extension_loader.hpp>
 
+#include "sql/padded_validity.h"
+
 namespace aqueduck::sql {
 namespace {
 
@@ -31,6 +33,7 @@ struct Borrowed {
   std::vector<ArrowArray*> array_pointers;
   std::vector<ArrowSchema> schemas;
   std::vector<ArrowSchema*> schema_pointers;
+  PaddedValidity padded;
 };
 
 void release_borrowed_array(ArrowArray* array) {
@@ -77,12 +80,13 @@ int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
   borrowed->arrays.reserve(state.columns.size());
   for (const std::size_t column : state.columns) {
     ArrowArray child = *from.children[column];
-    child.release = release_child_array;
     if (from.offset != 0 || child.length != from.length) {  // the engine takes no offset at the top
       child.offset += from.offset;
       child.length = from.length;
       child.null_count = -1;
     }
+    child = borrowed->padded.view(state.schema->column(column), child);
+    child.release = release_child_array;
     borrowed->arrays.push_back(child);
   }
   for (auto& child : borrowed->arrays) borrowed->array_pointers.push_back(&child);

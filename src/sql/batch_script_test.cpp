@@ -209,6 +209,25 @@ TEST_F(BatchScriptTest, ArraysWithAnOffsetAreReadRight) {
   EXPECT_EQ(run(*script, tail), (Texts{"6", "v9", "4"}));
 }
 
+TEST_F(BatchScriptTest, NullsOfCutAndNestedRowsAreReadRight) {
+  auto batch = rows(
+      "SELECT CASE WHEN range % 3 = 0 THEN NULL ELSE range END AS i, "
+      "CASE WHEN range % 4 = 0 THEN NULL ELSE [range, NULL, range] END AS l, "
+      "{'a': CASE WHEN range % 5 = 0 THEN NULL ELSE range END} AS s FROM range(20)");
+  ArrowArray raw = *batch.array->raw();
+  raw.offset = 3;
+  raw.length = 13;
+  raw.private_data = new std::shared_ptr<const Array>(batch.array);
+  raw.release = [](ArrowArray* array) {
+    delete static_cast<std::shared_ptr<const Array>*>(array->private_data);
+    array->release = nullptr;
+  };
+  const RecordBatch cut{batch.schema, std::make_shared<const Array>(Array::adopt(&raw))};
+  auto script = session->script("SELECT sum(i), sum(list_sum(l)), count(s.a), count(*) FROM batch").value();
+  // Rows 3 to 15: 72 less 3, 6, 9, 12, 15; twice what isn't 4, 8, 12; all but 5, 10, 15.
+  EXPECT_EQ(run(*script, cut), (Texts{"72", "186", "10", "13"}));
+}
+
 TEST_F(BatchScriptTest, ConsumersErrorsEndTheRun) {
   auto script = session->script("SELECT * FROM batch").value();
   auto done = script->run({rows("SELECT 1 AS a")}, [](const RecordBatch&) -> Result<void> {

@@ -23,22 +23,38 @@ FileFormat format_of(std::string_view path) {
 
 bool gives_rows(FileFormat format) { return format == FileFormat::parquet || format == FileFormat::arrow; }
 
+namespace {
+
+// The folder is a name, not a pattern.
+std::string escaped(std::string_view folder) {
+  std::string out;
+  for (const char c : folder) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<std::vector<NamedFile>> list_files(const std::vector<std::string>& patterns,
                                           const std::filesystem::path& directory) {
   std::map<std::string, std::filesystem::path> found;
   for (const std::string& pattern : patterns) {
     const std::filesystem::path whole = directory / pattern;
-    const std::string prefix = whole.is_absolute() && !std::filesystem::path(pattern).is_absolute()
-                                   ? (directory / "").string()
-                                   : std::string();
+    // Files below the pipeline's folder are named from there: positions stay good wherever the process was started.
+    const bool relative = !std::filesystem::path(pattern).is_absolute();
+    const std::string prefix = relative ? (directory / "").string() : std::string();
+    const std::string searched = relative ? escaped(prefix) + pattern : pattern;
     glob_t matches{};
-    const int code = ::glob(whole.c_str(), 0, nullptr, &matches);
+    const int code = ::glob(searched.c_str(), 0, nullptr, &matches);
     for (std::size_t i = 0; code == 0 && i < matches.gl_pathc; ++i) {
       const std::string path = matches.gl_pathv[i];
       std::error_code ignored;
       if (std::filesystem::is_directory(path, ignored)) continue;
       const bool below = !prefix.empty() && path.starts_with(prefix);
-      found.emplace(below ? path.substr(prefix.size()) : path, path);
+      const std::filesystem::path name = below ? path.substr(prefix.size()) : path;
+      found.emplace(name.lexically_normal().string(), path);
     }
     ::globfree(&matches);
     if (code != 0) {
