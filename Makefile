@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export CCACHE_DIR := $(CURDIR)/.deps/ccache
 export CCACHE_BASEDIR := $(CURDIR)
 
-.PHONY: help bootstrap release asan test fuzz integration bench package format format-check layers tidy sanitize clean
+.PHONY: help bootstrap release asan demo test fuzz integration bench package format format-check layers tidy sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ asan: bootstrap
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan --target unit_tests fuzzers -j $(JOBS)
 
+demo: release ## run the main job on embedded defaults and look at the result
+	@tools/demo
+
 test: ## every test; ends with a line 'N passed, N failed'
 	@tools/run_tests
 
@@ -32,7 +35,8 @@ integration: release ## tests against real services (tools/services)
 	@tests/integration/run
 
 bench: release ## benchmarks, each checks its answer
-	@if [ -x bench/run ]; then bench/run; else echo "there are no benchmarks yet"; fi
+	@cmake --build --preset release --target bench_batch_cost -j $(JOBS)
+	@bench/run
 
 package: release ## build/package: a .tar.gz with the one file, and an OCI image layout
 	@tools/check_binary build/release/aqueduck

@@ -39,6 +39,7 @@ inline void check_sink(const SinkUnderTest& under_test) {
   ASSERT_TRUE(sink->write(testing::id_name_batch(0, 3)));
   ASSERT_TRUE(sink->write(testing::id_name_batch(3, 1)));
   expect_committed(*sink, {}, token_of("1"));
+  expected.reserve(4);
   for (int i = 0; i < 4; ++i) expected.push_back(row(i));
   EXPECT_EQ(under_test.rows(), expected) << "after a commit";
 
