@@ -13,8 +13,10 @@
 
 namespace aqueduck::pipeline {
 
-/// True for what can heal by itself: unavailable peers and full disks.
-inline bool can_heal(ErrorKind kind) { return kind == ErrorKind::unavailable || kind == ErrorKind::limit; }
+/// What of a sink's errors can heal by itself: unavailable peers and full disks.
+inline bool sink_can_heal(ErrorKind kind) { return kind == ErrorKind::unavailable || kind == ErrorKind::limit; }
+/// The same of a source: a limit that its data break stays broken.
+inline bool source_can_heal(ErrorKind kind) { return kind == ErrorKind::unavailable; }
 
 /// Waits between attempts: doubling up to a maximum, each between half and the whole of its length. One thread.
 class Backoff {
@@ -48,7 +50,8 @@ class Backoff {
 /// logged with `what` and counted.
 template <typename T>
 Result<T> with_retries(const RetryConfig& config, Clock& clock, const std::stop_token& stop, Stats& stats,
-                       std::string_view what, const std::function<Result<T>()>& attempt) {
+                       std::string_view what, const std::function<Result<T>()>& attempt,
+                       bool (*can_heal)(ErrorKind) = sink_can_heal) {
   Backoff backoff(config, clock);
   while (true) {
     auto result = attempt();

@@ -61,7 +61,11 @@ template <typename T>
 tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::function<Result<T>()>& call) {
   auto result = with_retries<T>(p_.definition->retry, *p_.clock, abort_, *p_.stats,
                                 fmt::format("sink {}: {}", p_.definition->sink_name, what), call);
-  if (!result) return tl::make_unexpected(sink_failure(std::move(result).error()));
+  if (!result) {
+    Failure failure = sink_failure(std::move(result).error());
+    if (abort_.stop_requested()) failure.code = ExitCode::drain_incomplete;
+    return tl::make_unexpected(std::move(failure));
+  }
   if constexpr (std::is_void_v<T>)
     return {};
   else
@@ -120,8 +124,9 @@ Worker::Step Worker::open() {
     auto opened = sink_call<Token>("open the dead-letter sink", [&] { return p_.dead_letters->sink().open(); });
     if (!opened) return tl::make_unexpected(std::move(opened).error());
   }
-  auto opened = with_retries<void>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
-                                   "source " + p_.definition->source_name, [&] { return p_.source->open(); });
+  auto opened = with_retries<void>(
+      p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
+      [&] { return p_.source->open(); }, source_can_heal);
   if (!opened) return tl::make_unexpected(source_failure(std::move(opened).error()));
   if (const auto total = p_.source->traits().total) p_.stats->total = *total;
   return {};
@@ -145,6 +150,8 @@ bool Worker::batch_due() const {
 
 bool Worker::commit_due() const {
   if (!first_uncommitted_) return false;
+  // Dead letters wait in memory, and may come without any row that counts.
+  if (p_.dead_letters != nullptr && p_.dead_letters->pending() >= p_.definition->batch.rows.value) return true;
   const CommitPolicy due = policy();
   if (due.every_batch()) return true;
   return (due.rows && uncommitted_rows_ >= *due.rows) || (due.bytes && uncommitted_bytes_ >= *due.bytes) ||
@@ -159,11 +166,11 @@ Worker::Step Worker::read() {
       1, p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value));
   if (p_.limits.max_messages)
     limits.max_messages = std::min<std::uint64_t>(limits.max_messages, *p_.limits.max_messages - messages_);
-  auto event =
-      with_retries<SourceEvent>(p_.definition->retry, *p_.clock, drain_, *p_.stats,
-                                "source " + p_.definition->source_name, [&] { return p_.source->read(limits); });
+  auto event = with_retries<SourceEvent>(
+      p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
+      [&] { return p_.source->read(limits); }, source_can_heal);
   if (!event) {
-    if (drain_.stop_requested() && can_heal(event.error().kind)) return {};
+    if (drain_.stop_requested() && source_can_heal(event.error().kind)) return {};
     return tl::make_unexpected(source_failure(std::move(event).error()));
   }
   p_.stats->progress = p_.source->progress();
@@ -200,11 +207,9 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
   }
   Positions begin;
   for (const auto& [partition, own_start] : assigned.start) {
-    owned_.insert_or_assign(partition, own_start);
     expected_.entries.erase(partition);
     const auto resolved = assigned.resolved.find(partition);
     const std::string& first = resolved == assigned.resolved.end() ? own_start : resolved->second;
-    resolved_.insert_or_assign(partition, first);
     const auto in_sink = stored.entries.find(partition);
     const auto in_state = p_.state->acknowledged.find(partition);
     if (in_sink != stored.entries.end()) {
@@ -217,6 +222,7 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
     } else {
       begin.insert_or_assign(partition, own_start);
     }
+    owned_.insert_or_assign(partition, begin[partition]);
   }
   if (auto started = p_.source->start_at(begin); !started) {
     return tl::make_unexpected(source_failure(std::move(started).error()));
@@ -230,7 +236,6 @@ Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
   AQ_STEP(commit());
   for (const auto& partition : partitions) {
     owned_.erase(partition);
-    resolved_.erase(partition);
     expected_.entries.erase(partition);
   }
   return {};
@@ -239,7 +244,6 @@ Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
 Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
-    resolved_.erase(partition);
     expected_.entries.erase(partition);
   }
   return rewind(expected_);
@@ -418,13 +422,13 @@ Worker::Step Worker::rewind(const Token& stored) {
   if (!aborted) return aborted;
   Positions begin;
   expected_.entries.clear();
-  for (const auto& [partition, own_start] : owned_) {
+  for (const auto& [partition, began] : owned_) {
     const auto found = stored.entries.find(partition);
     if (found != stored.entries.end()) {
       begin.insert_or_assign(partition, found->second);
       expected_.entries.insert_or_assign(partition, found->second);
     } else {
-      begin.insert_or_assign(partition, resolved_[partition]);
+      begin.insert_or_assign(partition, began);
     }
   }
   ended_ = false;

@@ -90,8 +90,7 @@ class Worker {
   std::stop_token drain_;
   std::stop_token abort_;
   Batch batch_;
-  Positions owned_;        // partitions assigned to us → where the source would start
-  Positions resolved_;     // the same → its resolved start
+  Positions owned_;        // partitions assigned to us → where reading them began
   Token expected_;         // what we read or committed last, of the owned partitions
   Positions uncommitted_;  // next positions of what was written since the last commit
   std::uint64_t uncommitted_rows_ = 0;

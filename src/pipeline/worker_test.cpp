@@ -297,6 +297,44 @@ TEST_F(WorkerTest, AnAbortedDrainSaysThatItIsIncomplete) {
   EXPECT_TRUE(source_view->acknowledged.empty());
 }
 
+TEST_F(WorkerTest, ASinkThatIsDownAtTheEndOfTheDrainIsIncompleteNotFailed) {
+  assign();
+  give({1}, "1");
+  for (int i = 0; i < 100; ++i) sink_view->write_errors.push_back(make_error(ErrorKind::unavailable, "down"));
+  sink_view->before_write = [&] { abort.request_stop(); };
+  auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ExitCode::drain_incomplete);
+  EXPECT_TRUE(source_view->acknowledged.empty());
+}
+
+TEST_F(WorkerTest, LostWithoutTokensGoesBackToWhereReadingBegan) {
+  definition.batch.rows.value = 100;
+  sink_view->traits_value.holds_token = false;
+  source_view->traits_value.stores_positions = true;
+  source_view->steps.emplace_back(
+      [] { return SourceEvent(Assigned{{{"a", "5"}, {"b", "7"}}, {{"a", "0"}, {"b", "0"}}}); });
+  give({1}, "8", "b");
+  event(Lost{{"a"}});
+  source_view->on_start = [&](const Positions& positions) {
+    if (positions.size() == 1) {
+      EXPECT_EQ(positions, (Positions{{"b", "7"}}));
+      end();
+    }
+  };
+  ASSERT_TRUE(run());
+  EXPECT_EQ(source_view->starts.size(), 2U);
+}
+
+TEST_F(WorkerTest, ALimitThatTheDataBreakIsNotTriedAgain) {
+  assign();
+  source_view->steps.emplace_back([]() -> Result<SourceEvent> { return fail(ErrorKind::limit, "line too long"); });
+  auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ExitCode::limit);
+  EXPECT_EQ(stats->retries, 0U);
+}
+
 TEST_F(WorkerTest, ReadsNoMoreThanAskedFor) {
   definition.batch.rows.value = 10;
   limits.max_messages = 3;

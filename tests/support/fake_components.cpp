@@ -18,6 +18,7 @@ Result<SourceEvent> FakeSource::read(const ReadLimits& limits) {
 }
 
 Result<void> MemorySink::write(const RecordBatch& batch) {
+  if (before_write) before_write();
   if (!write_errors.empty()) {
     Error error = write_errors.front();
     write_errors.pop_front();

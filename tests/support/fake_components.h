@@ -86,6 +86,7 @@ class MemorySink : public Sink {
   enum class Answer { clean, unknown_done, unknown_not_done };
   std::deque<Answer> answers;
   std::function<void()> before_commit;
+  std::function<void()> before_write;
 
  private:
   MemoryTable& table_;
