@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export CCACHE_DIR := $(CURDIR)/.deps/ccache
 export CCACHE_BASEDIR := $(CURDIR)
 
-.PHONY: help bootstrap release asan demo test fuzz integration bench package format format-check layers tidy sanitize clean
+.PHONY: help bootstrap release asan demo test mutants fuzz integration bench package format format-check layers tidy sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ demo: release ## run the main job on embedded defaults and look at the result
 
 test: ## every test; ends with a line 'N passed, N failed'
 	@tools/run_tests
+
+mutants: bootstrap ## take protections out of the code, one at a time: the tests must go red
+	@tests/mutants/run
 
 fuzz: asan ## fuzz targets under ASan + UBSan, SECONDS=10 each
 	@tools/run_fuzzers $(or $(SECONDS),10) build/asan
