@@ -4,7 +4,15 @@ namespace aqueduck::pipeline {
 
 Transform::Transform(const Definition& definition, std::unique_ptr<Decoder> decoder,
                      std::unique_ptr<sql::Session> session)
-    : definition_(definition), decoder_(std::move(decoder)), session_(std::move(session)) {}
+    : definition_(definition),
+      decoder_(std::move(decoder)),
+      session_(std::move(session)),
+      metadata_(definition.source == nullptr ? std::vector<MetadataColumn>() : definition.source->metadata()) {}
+
+Result<std::shared_ptr<const Schema>> Transform::with_metadata(const std::shared_ptr<const Schema>& decoded) {
+  if (decoder_ == nullptr || metadata_.empty()) return decoded;
+  return metadata_.extend(decoded);
+}
 
 Error Transform::located(sql::SqlError error) const {
   const config::Node& node = definition_.sql->node;
@@ -27,8 +35,9 @@ Result<void> Transform::prepare(const std::string& saved_schema) {
   return {};
 }
 
-Result<void> Transform::plan(const std::shared_ptr<const Schema>& schema) {
+Result<void> Transform::plan(const std::shared_ptr<const Schema>& decoded) {
   planned_ = true;
+  AQ_ASSIGN(const auto schema, with_metadata(decoded));
   if (script_ == nullptr) {
     output_ = schema;
     return {};
@@ -37,13 +46,15 @@ Result<void> Transform::plan(const std::shared_ptr<const Schema>& schema) {
   if (!output) return fail(located(std::move(output).error()));
   output_ = *output;
   if (decoder_ == nullptr) return {};
-  const auto read = script_->columns_read();
+  auto read = script_->columns_read();
   if (!read) return {};
+  std::erase_if(*read, [&](const auto& path) { return path.size() == 1 && metadata_.names(path.front()); });
   decoder_->restrict_to(read);
   const auto narrowed = decoder_->schema();
-  if (narrowed == nullptr || narrowed == schema) return {};
+  if (narrowed == nullptr || narrowed == decoded) return {};
   // Where the SQL can't do with fewer columns after all, it gets all of them.
-  auto again = script_->prepare(narrowed);
+  AQ_ASSIGN(const auto narrowed_all, with_metadata(narrowed));
+  auto again = script_->prepare(narrowed_all);
   if (again && (*again == nullptr) == (output_ == nullptr) &&
       (output_ == nullptr || (*again)->fingerprint() == output_->fingerprint())) {
     return {};
@@ -63,12 +74,17 @@ Result<TransformResult> Transform::run(const Batch& batch) {
       if (!messages.items.empty()) AQ_TRY(decoder_->decode(messages.items));
     }
     AQ_ASSIGN(Decoded decoded, decoder_->finish());
+    if (decoded.batch.rows() > 0 && !metadata_.empty()) {
+      AQ_ASSIGN(RecordBatch extended, metadata_.extend(decoded, batch));
+      input.push_back(std::move(extended));
+    } else if (decoded.batch.rows() > 0) {
+      input.push_back(std::move(decoded.batch));
+    }
     result.failures = std::move(decoded.failures);
     if (decoded.schema_changed) {
       planned_ = false;
       schema_changed_ = true;
     }
-    if (decoded.batch.rows() > 0) input.push_back(std::move(decoded.batch));
   } else {
     for (const Chunk& chunk : batch.chunks()) {
       const auto& rows = std::get<RecordBatch>(chunk.data);

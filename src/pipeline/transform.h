@@ -8,6 +8,7 @@
 #include "component/decoder.h"
 #include "pipeline/batch.h"
 #include "pipeline/definition.h"
+#include "pipeline/metadata_columns.h"
 #include "sql/database.h"
 
 namespace aqueduck::pipeline {
@@ -38,13 +39,15 @@ class Transform {
   void interrupt();
 
  private:
-  Result<void> plan(const std::shared_ptr<const Schema>& schema);
+  Result<void> plan(const std::shared_ptr<const Schema>& decoded);
+  Result<std::shared_ptr<const Schema>> with_metadata(const std::shared_ptr<const Schema>& decoded);
   Error located(sql::SqlError error) const;
 
   const Definition& definition_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<sql::Session> session_;
   std::unique_ptr<sql::BatchScript> script_;
+  MetadataColumns metadata_;
   std::shared_ptr<const Schema> output_;
   bool planned_ = false;  // for the decoder's present columns
   bool schema_changed_ = false;

@@ -226,6 +226,22 @@ TEST_F(WorkerTest, AMovedTokenDropsWhatIsUncommittedAndGoesBack) {
   EXPECT_EQ(stats->commits_moved, 1U);
 }
 
+TEST_F(WorkerTest, ACommitComparesWithWhatWasReadAtTheAssignmentNotWithWhatStandsThereNow) {
+  assign();
+  give({1}, "1");
+  source_view->steps.emplace_back([&] {  // paused meanwhile: another instance went on to 5
+    table.token.entries["p"] = "5";
+    table.rows.insert(table.rows.end(), {2, 3, 4, 5});
+    return SourceEvent(int_chunk({2}, "p", "2"));
+  });
+  source_view->on_start = [&](const Positions& positions) {
+    if (positions.at("p") == "5") end();
+  };
+  ASSERT_TRUE(run());
+  EXPECT_EQ(table.rows, (Rows{1, 2, 3, 4, 5}));
+  EXPECT_EQ(table.token.entries, (Positions{{"p", "5"}}));
+}
+
 TEST_F(WorkerTest, OthersPartitionsMayMoveWithoutHarm) {
   assign();
   give({1}, "1");
