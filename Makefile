@@ -49,7 +49,7 @@ sanitize: ## thread sanitizer and long fuzzing (FUZZ_SECONDS=300 a target)
 	@tools/run_tests sanitize
 
 format: ## rewrite sources by .clang-format
-	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
+	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format-19 -i
 
 format-check:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 --dry-run --Werror

@@ -71,18 +71,18 @@ TEST_F(TransformTest, MetadataStandsBesideTheRows) {
   first.headers = &headers;
   Message second = message(R"({"a":2})", 8);
   second.partition = 1;
-  EXPECT_EQ(run("SELECT a, _key, _topic, _partition, _offset, _timestamp, _headers FROM batch", {first, second}),
-            R"({"a":1,"_key":"azE=","_topic":"events","_partition":3,"_offset":7,"_timestamp":"1970-01-01T00:00:01Z","_headers":"[[\"h\",\"v\\\"\"]]"})"
-            "\n"
-            R"({"a":2,"_key":null,"_topic":"plain","_partition":null,"_offset":8,"_timestamp":null,"_headers":null})"
-            "\n");
+  EXPECT_EQ(
+      run("SELECT a, _key, _topic, _partition, _offset, _timestamp, _headers FROM batch", {first, second}),
+      R"({"a":1,"_key":"azE=","_topic":"events","_partition":3,"_offset":7,"_timestamp":"1970-01-01T00:00:01Z","_headers":"[[\"h\",\"v\\\"\"]]"})"
+      "\n"
+      R"({"a":2,"_key":null,"_topic":"plain","_partition":null,"_offset":8,"_timestamp":null,"_headers":null})"
+      "\n");
 }
 
 TEST_F(TransformTest, MetadataFollowsTheMessageThatARowCameFrom) {
   // A failed message gives no row, a list gives two.
   const std::vector<Message> messages = {message(R"({"a":1})", 0), message("{", 1), message(R"([{"a":2},{"a":3}])", 2)};
-  const std::string expected =
-      "{\"a\":1,\"_offset\":0}\n{\"a\":2,\"_offset\":2}\n{\"a\":3,\"_offset\":2}\nfailed 1\n";
+  const std::string expected = "{\"a\":1,\"_offset\":0}\n{\"a\":2,\"_offset\":2}\n{\"a\":3,\"_offset\":2}\nfailed 1\n";
   EXPECT_EQ(run("SELECT a, _offset FROM batch", messages), expected);
   EXPECT_EQ(run("SELECT a, _offset FROM batch", messages), expected);  // narrowed by now
 }
@@ -98,8 +98,9 @@ TEST_F(TransformTest, ADecodedColumnOfTheSameNameWins) {
 }
 
 TEST_F(TransformTest, ANewKeyReachesAStar) {
-  EXPECT_EQ(run("SELECT * EXCLUDE (_key, _topic, _partition, _timestamp, _headers) FROM batch", {message(R"({"a":1})", 0)}),
-            "{\"a\":1,\"_offset\":0}\n");
+  EXPECT_EQ(
+      run("SELECT * EXCLUDE (_key, _topic, _partition, _timestamp, _headers) FROM batch", {message(R"({"a":1})", 0)}),
+      "{\"a\":1,\"_offset\":0}\n");
   EXPECT_EQ(run("", {message(R"({"a":2,"z":true})", 1)}), "{\"a\":2,\"z\":true,\"_offset\":1}\n");
   EXPECT_TRUE(transform->changed_schema());
 }

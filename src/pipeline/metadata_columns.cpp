@@ -18,11 +18,15 @@ Error no_memory() { return make_error(ErrorKind::limit, "no memory for metadata 
 // Key and headers are bytes of the sender's: a BLOB, and JSON text of [name, value] pairs.
 int set_type(ArrowSchema* field, What what) {
   switch (what) {
-    case What::key: return ArrowSchemaSetType(field, NANOARROW_TYPE_BINARY);
+    case What::key:
+      return ArrowSchemaSetType(field, NANOARROW_TYPE_BINARY);
     case What::topic:
-    case What::headers: return ArrowSchemaSetType(field, NANOARROW_TYPE_STRING);
-    case What::partition: return ArrowSchemaSetType(field, NANOARROW_TYPE_INT32);
-    case What::offset: return ArrowSchemaSetType(field, NANOARROW_TYPE_INT64);
+    case What::headers:
+      return ArrowSchemaSetType(field, NANOARROW_TYPE_STRING);
+    case What::partition:
+      return ArrowSchemaSetType(field, NANOARROW_TYPE_INT32);
+    case What::offset:
+      return ArrowSchemaSetType(field, NANOARROW_TYPE_INT64);
     case What::timestamp:
       return ArrowSchemaSetTypeDateTime(field, NANOARROW_TYPE_TIMESTAMP, NANOARROW_TIME_UNIT_MICRO, "UTC");
   }
@@ -60,7 +64,8 @@ int append(ArrowArray* column, What what, const Message& message, std::string_vi
     case What::key:
       if (message.key.data() == nullptr) return ArrowArrayAppendNull(column, 1);
       return ArrowArrayAppendBytes(column, {{message.key.data()}, static_cast<std::int64_t>(message.key.size())});
-    case What::topic: return ArrowArrayAppendString(column, view(split_partition(partition).first));
+    case What::topic:
+      return ArrowArrayAppendString(column, view(split_partition(partition).first));
     case What::partition: {
       const std::int64_t number = split_partition(partition).second;
       return number < 0 ? ArrowArrayAppendNull(column, 1) : ArrowArrayAppendInt(column, number);
@@ -141,7 +146,8 @@ Result<RecordBatch> MetadataColumns::extend(const Decoded& decoded, const Batch&
   for (const Chunk& chunk : batch.chunks()) {
     const auto& part = std::get<Messages>(chunk.data);
     for (const Message& message : part.items) {
-      messages.emplace_back(&message, message.partition < part.partitions.size() ? &part.partitions[message.partition] : &kNone);
+      messages.emplace_back(&message,
+                            message.partition < part.partitions.size() ? &part.partitions[message.partition] : &kNone);
     }
   }
 
@@ -160,7 +166,8 @@ Result<RecordBatch> MetadataColumns::extend(const Decoded& decoded, const Batch&
     // Rows cut from a larger array: ours start where the decoded ones do.
     if (bad == 0 && from.offset > 0) bad = ArrowArrayAppendEmpty(&column, from.offset);
     for (std::int64_t row = 0; bad == 0 && row < rows; ++row) {
-      const auto at = decoded.row_message.empty() ? static_cast<std::size_t>(row) : decoded.row_message[static_cast<std::size_t>(row)];
+      const auto at = decoded.row_message.empty() ? static_cast<std::size_t>(row)
+                                                  : decoded.row_message[static_cast<std::size_t>(row)];
       bad = append(&column, added_[i].what, *messages[at].first, *messages[at].second);
     }
     if (bad == 0) bad = ArrowArrayFinishBuildingDefault(&column, nullptr);

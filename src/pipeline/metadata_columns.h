@@ -9,8 +9,8 @@
 
 namespace aqueduck::pipeline {
 
-/// The columns that a source adds to its messages' rows (`_key`, `_offset` …), behind the decoded ones; a decoded column
-/// of the same name wins. `_topic` is the partition's name up to its last '/', `_partition` the number after it.
+/// The columns that a source adds to its messages' rows (`_key`, `_offset` …), behind the decoded ones; a decoded
+/// column of the same name wins. `_topic` is the partition's name up to its last '/', `_partition` the number after it.
 /// Owned by one Transform; one thread.
 class MetadataColumns {
  public:

@@ -48,7 +48,7 @@ struct Stats {
   Detail details;
 };
 
-/// One line of JSON with every counter, by the names that docs/reference/metrics.md lists.
+/// One line of JSON with every counter: what `run --stats-json` writes.
 std::string to_json(const Stats& stats, const std::string& pipeline, double seconds);
 
 }  // namespace aqueduck::pipeline
