@@ -141,6 +141,8 @@ Result<Token> DuckdbSink::stored_token() {
   const std::lock_guard lock(*turn_);
   AQ_TRY(connect());
   auto token = read_token();
+  if (token && doubt_ && !doubt_->empty() && token->merged(*doubt_).entries == token->entries) waiting_.clear();
+  if (token) doubt_.reset();
   if (!token || config_.hold == DuckdbHold::flush) disconnect();
   return token;
 }
@@ -181,6 +183,7 @@ Result<CommitResult> DuckdbSink::transact(const Token& expected, const Token& ne
   }
   failpoint("duckdb.before_commit");
   if (auto committed = session_->execute("COMMIT"); !committed) {
+    doubt_ = next;
     return Unknown{failed(std::move(committed).error(), "commit to")};
   }
   failpoint("duckdb.after_commit");
@@ -273,11 +276,13 @@ Result<void> DuckdbSink::store(const Token& before, const Token& after) {
 
 Result<void> DuckdbSink::abort() {
   waiting_.clear();
+  doubt_.reset();
   return {};
 }
 
 void DuckdbSink::close() {
   waiting_.clear();
+  doubt_.reset();
   const std::lock_guard lock(*turn_);
   disconnect();
 }

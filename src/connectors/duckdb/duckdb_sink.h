@@ -52,6 +52,7 @@ class DuckdbSink final : public Sink {
   std::string pipeline_;
   std::shared_ptr<std::mutex> turn_;
   std::vector<RecordBatch> waiting_;
+  std::optional<Token> doubt_;  ///< of a commit of which it isn't known whether it happened
   std::unique_ptr<sql::Database> database_;
   std::unique_ptr<sql::Session> session_;
 };
