@@ -4,9 +4,11 @@
 #include "codecs/json/component.h"
 #include "codecs/raw/component.h"
 #include "connectors/console/component.h"
+#include "connectors/duckdb/component.h"
 #include "connectors/file/component.h"
 #include "connectors/generator/component.h"
 #include "connectors/noop/component.h"
+#include "connectors/parquet/component.h"
 #include "connectors/stdin/component.h"
 
 namespace aqueduck {
@@ -16,7 +18,7 @@ const Registry& builtin_registry() {
     Registry all;
     all.decoders = {csv_decoder(), json_decoder(), raw_decoder()};
     all.sources = {file_source(), generator_source(), stdin_source()};
-    all.sinks = {console_sink(), file_sink(), noop_sink()};
+    all.sinks = {console_sink(), duckdb_sink(), file_sink(), noop_sink(), parquet_sink()};
     return all;
   }();
   return registry;
