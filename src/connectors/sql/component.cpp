@@ -6,7 +6,7 @@ namespace aqueduck {
 namespace {
 
 constexpr std::string_view kDetails =
-    "The script runs in the pipeline's engine at every commit (after every batch, unless the pipeline's `commit` says "
+    "The script runs in the pipeline's engine at every commit (after every batch, unless the sink's `commit` says "
     "otherwise), over the rows of the relation `batch`, in one transaction. A transaction writes to one database: use "
     "a "
     "sink for each. Whatever the engine can attach can be written to; ATTACH it in the pipeline's `setup` or here.";
