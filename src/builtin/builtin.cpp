@@ -9,6 +9,7 @@
 #include "connectors/generator/component.h"
 #include "connectors/noop/component.h"
 #include "connectors/parquet/component.h"
+#include "connectors/sql/component.h"
 #include "connectors/stdin/component.h"
 
 namespace aqueduck {
@@ -18,7 +19,7 @@ const Registry& builtin_registry() {
     Registry all;
     all.decoders = {csv_decoder(), json_decoder(), raw_decoder()};
     all.sources = {file_source(), generator_source(), stdin_source()};
-    all.sinks = {console_sink(), duckdb_sink(), file_sink(), noop_sink(), parquet_sink()};
+    all.sinks = {console_sink(), duckdb_sink(), file_sink(), noop_sink(), parquet_sink(), sql_sink()};
     return all;
   }();
   return registry;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kDetails =
     "Rows are collected and appended in one transaction with the source's positions, which stand in the table "
     "`aqueduck_commits` of the same file. Columns are matched by name; one that the rows lack is NULL. Unless the "
-    "pipeline's `commit` says otherwise, a transaction ends after 122,880 rows, 64MiB or 1s, whichever comes first: "
+    "sink's `commit` says otherwise, a transaction ends after 122,880 rows, 64MiB or 1s, whichever comes first: "
     "small transactions are several times slower.\n\n"
     "DuckDB lets one process open a file. With `hold: flush` the file is closed between commits, so that others can "
     "read it; while another process has it open, commits wait and are tried again. Don't ATTACH the same file in "

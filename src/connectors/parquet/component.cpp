@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kDetails =
     "Files are named `part-<pipeline>-<commit>-<k>.parquet` and appear whole, all those of a commit together with the "
     "source's positions: `_aqueduck/<pipeline>/<commit>.json` says which files belong to it, and a restart finishes "
-    "what a crash interrupted. Unless the pipeline's `commit` says otherwise, a commit is made when one of the `roll` "
+    "what a crash interrupted. Unless the sink's `commit` says otherwise, a commit is made when one of the `roll` "
     "limits is reached; until then rows wait in memory. With a `commit` beyond them they only split the files.\n\n"
     "With `partition_by` files lie in folders like `day=2026-11-30/`, whose names hold those columns' values. Rows "
     "whose columns are others than the last rows' begin a new file. HUGEINT, which Parquet lacks, is written as "
