@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include "columnar/json_text.h"
+#include "connectors/sql/sql_sink.h"
+#include "tests/support/conformance_sink.h"
+
+namespace aqueduck {
+namespace {
+
+using conformance::token_of;
+using testing::id_name_batch;
+
+struct SqlSinkTest : ::testing::Test {
+  std::unique_ptr<sql::Database> engine = sql::Database::open({}).value();
+  ComponentContext context;
+  SqlSinkConfig config{"INSERT INTO t SELECT id, name FROM batch",
+                       {"CREATE TABLE IF NOT EXISTS t (id BIGINT, name VARCHAR)"}};
+
+  SqlSinkTest() { context.database = engine.get(); }
+  std::unique_ptr<Sink> sink() const { return std::make_unique<SqlSink>(config, context); }
+  std::vector<std::string> rows() const {
+    auto found = engine->connect().value()->query("SELECT * FROM t ORDER BY id").value();
+    std::string lines;
+    for (auto batch = found->next(); batch && batch->rows() > 0; batch = found->next()) {
+      EXPECT_TRUE(append_json_lines(*batch, lines));
+    }
+    return testing::split_lines(lines);
+  }
+};
+
+TEST_F(SqlSinkTest, Conforms) {
+  conformance::check_sink({[this] { return sink(); }, [this] { return rows(); }});
+}
+
+TEST_F(SqlSinkTest, StatementsThatCreateConform) {
+  config.statement = "CREATE OR REPLACE TEMP TABLE s AS SELECT * FROM batch; INSERT INTO t SELECT id, name FROM s";
+  conformance::check_sink({[this] { return sink(); }, [this] { return rows(); }});
+}
+
+TEST_F(SqlSinkTest, AFailureWritesNothingAndKeepsTheRows) {
+  config.statement += "; INSERT INTO t SELECT 1000 // (id - 1), error('no 7') FROM batch WHERE id = 7";
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  ASSERT_TRUE(s->write(id_name_batch(6, 2)));
+  auto refused = s->commit({}, token_of("1"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::sql) << refused.error().message;
+  EXPECT_TRUE(rows().empty());
+  ASSERT_TRUE(s->abort());
+  ASSERT_TRUE(s->write(id_name_batch(8, 2)));
+  ASSERT_TRUE(s->commit({}, token_of("1")));
+  EXPECT_EQ(rows().size(), 2U);
+}
+
+TEST_F(SqlSinkTest, FaultsOfTheScriptAreFaultsOfTheConfiguration) {
+  config.statement = "INSERT INTO";
+  EXPECT_EQ(sink()->open().error().kind, ErrorKind::config);
+}
+
+}  // namespace
+}  // namespace aqueduck
