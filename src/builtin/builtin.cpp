@@ -7,6 +7,7 @@
 #include "connectors/duckdb/component.h"
 #include "connectors/file/component.h"
 #include "connectors/generator/component.h"
+#include "connectors/kafka/component.h"
 #include "connectors/noop/component.h"
 #include "connectors/parquet/component.h"
 #include "connectors/sql/component.h"
@@ -18,8 +19,8 @@ const Registry& builtin_registry() {
   static const Registry registry = [] {
     Registry all;
     all.decoders = {csv_decoder(), json_decoder(), raw_decoder()};
-    all.sources = {file_source(), generator_source(), stdin_source()};
-    all.sinks = {console_sink(), duckdb_sink(), file_sink(), noop_sink(), parquet_sink(), sql_sink()};
+    all.sources = {file_source(), generator_source(), kafka_source(), stdin_source()};
+    all.sinks = {console_sink(), duckdb_sink(), file_sink(), kafka_sink(), noop_sink(), parquet_sink(), sql_sink()};
     return all;
   }();
   return registry;

@@ -1,0 +1,84 @@
+#include "connectors/kafka/component.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "connectors/kafka/kafka_sink.h"
+#include "connectors/kafka/kafka_source.h"
+
+namespace aqueduck {
+
+namespace {
+
+class KafkaSourceFactory final : public SourceFactory {
+ public:
+  explicit KafkaSourceFactory(KafkaSourceConfig config) : config_(std::move(config)) {}
+  std::unique_ptr<Source> make(const ComponentContext& context) const override {
+    return std::make_unique<KafkaSource>(config_, context);
+  }
+  std::vector<MetadataColumn> metadata() const override {
+    std::vector<MetadataColumn> wanted;
+    for (const MetadataColumn& column : kafka_metadata()) {
+      if (std::find(config_.metadata.begin(), config_.metadata.end(), column.name) != config_.metadata.end()) {
+        wanted.push_back(column);
+      }
+    }
+    return wanted;
+  }
+
+ private:
+  KafkaSourceConfig config_;
+};
+
+class KafkaSinkFactory final : public SinkFactory {
+ public:
+  explicit KafkaSinkFactory(KafkaSinkConfig config) : config_(std::move(config)) {}
+  std::unique_ptr<Sink> make(const ComponentContext& context) const override {
+    return std::make_unique<KafkaSink>(config_, context);
+  }
+  SinkTraits traits() const override { return kafka_sink_traits(); }
+
+ private:
+  KafkaSinkConfig config_;
+};
+
+std::unique_ptr<SourceFactory> parse_source(const config::Node& node, config::Faults& faults) {
+  const std::size_t before = faults.all().size();
+  auto config = kafka_source_spec().read(node, faults);
+  if (faults.all().size() == before) check_kafka_source(config, node, faults);
+  std::vector<std::string_view> known;
+  for (const MetadataColumn& column : kafka_metadata()) known.emplace_back(column.name);
+  for (const std::string& name : config.metadata) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    faults.add(node.find("metadata")->where, "there is no metadata column '{}'{}; there is {}", name,
+               config::did_you_mean(name, known), fmt::join(known, ", "));
+  }
+  if (faults.all().size() != before) return nullptr;
+  return std::make_unique<KafkaSourceFactory>(std::move(config));
+}
+
+std::unique_ptr<SinkFactory> parse_sink(const config::Node& node, config::Faults& faults) {
+  const std::size_t before = faults.all().size();
+  auto config = kafka_sink_spec().read(node, faults);
+  if (faults.all().size() == before) check_kafka_connection(config, node, faults);
+  if (faults.all().size() != before) return nullptr;
+  return std::make_unique<KafkaSinkFactory>(std::move(config));
+}
+
+}  // namespace
+
+const ComponentType<SourceFactory>& kafka_source() {
+  static const ComponentType<SourceFactory> type{
+      &kafka_source_spec().info(), parse_source,
+      "kafka: {brokers: [localhost:9092], topics: [events], group: page-views, start: earliest}\n"};
+  return type;
+}
+
+const ComponentType<SinkFactory>& kafka_sink() {
+  static const ComponentType<SinkFactory> type{&kafka_sink_spec().info(), parse_sink,
+                                               "kafka: {brokers: [localhost:9092], topic: views}\n"};
+  return type;
+}
+
+}  // namespace aqueduck
