@@ -38,7 +38,7 @@ integration: release ## tests against real services (tools/services)
 	@tests/integration/run
 
 bench: release ## benchmarks, each checks its answer
-	@cmake --build --preset release --target bench_batch_cost -j $(JOBS)
+	@cmake --build --preset release --target bench_batch_cost bench_kafka_consume -j $(JOBS)
 	@bench/run
 
 package: release ## build/package: a .tar.gz with the one file, and an OCI image layout

@@ -2,4 +2,8 @@
 if(AQUEDUCK_SANITIZE)
   add_compile_options(-fsanitize=${AQUEDUCK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${AQUEDUCK_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 sees uninitialised members in std::variant and std::regex once sanitizers are compiled in.
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
 endif()
