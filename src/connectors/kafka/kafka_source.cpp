@@ -118,6 +118,9 @@ Result<void> KafkaSource::open() {
       {"heartbeat.interval.ms", std::to_string(std::max<std::int64_t>(1, config_.session_timeout.count() / 1000 / 5))},
       {"max.poll.interval.ms",
        std::to_string(std::max<std::int64_t>(1'800'000, config_.session_timeout.count() / 1000))},
+      // The bytes are the limit. Without the second, fetching rests for a second whenever it was reached.
+      {"queued.min.messages", "10000000"},
+      {"fetch.queue.backoff.ms", "5"},
       {"queued.max.messages.kbytes", std::to_string(std::max<std::uint64_t>(1, config_.fetch.queue.value / 1024))},
       {"fetch.max.bytes", std::to_string(config_.fetch.max_bytes.value)},
       {"message.max.bytes", std::to_string(std::clamp<std::uint64_t>(config_.fetch.max_bytes.value, 1000, 1'000'000))},
