@@ -254,7 +254,7 @@ Worker::Step Worker::process() {
   auto result = p_.transform->run(batch_);
   if (!result) {
     if (result.error().kind != ErrorKind::sql) {
-      return failed(code_of(result.error(), ExitCode::stopped), std::move(result).error());
+      return failed(code_of(result.error(), ExitCode::stopped), result.error());
     }
     AQ_STEP(handle_sql_failure(result.error()));
     result = TransformResult{};

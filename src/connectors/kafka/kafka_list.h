@@ -27,6 +27,7 @@ inline rd_kafka_topic_partition_t* add(const List& list, const KafkaPartition& p
 
 inline std::vector<KafkaPartition> partitions_of(const rd_kafka_topic_partition_list_t* list) {
   std::vector<KafkaPartition> out;
+  out.reserve(static_cast<std::size_t>(list->cnt));
   for (int i = 0; i < list->cnt; ++i) out.push_back({list->elems[i].topic, list->elems[i].partition});
   return out;
 }

@@ -85,6 +85,7 @@ Result<void> KafkaSource::check_topics(const std::vector<std::pair<std::string, 
     if (name.starts_with('^')) continue;
     if (std::any_of(topics.begin(), topics.end(), [&](const auto& topic) { return topic.first == name; })) continue;
     std::vector<std::string_view> known;
+    known.reserve(topics.size());
     for (const auto& topic : topics) known.push_back(topic.first);
     return fail(ErrorKind::config, "there is no topic '{}' at {}{}; create it first", name, config_.brokers.front(),
                 config::did_you_mean(name, known));
@@ -142,7 +143,7 @@ Result<void> KafkaSource::open() {
   char text[512] = "";
   rd_kafka_t* made = rd_kafka_new(RD_KAFKA_CONSUMER, conf.get(), text, sizeof text);
   if (made == nullptr) return fail(ErrorKind::config, "kafka: {}", text);
-  (void)conf.release();
+  (void)conf.release();  // NOLINT(bugprone-unused-return-value): the client owns it now
   {
     const std::lock_guard lock(mutex_);
     health_ = callbacks.get();
@@ -254,6 +255,7 @@ Result<void> KafkaSource::start_at(const Positions& positions) {
 Result<std::optional<SourceEvent>> KafkaSource::next_event() {
   const auto names = [](const std::vector<KafkaPartition>& partitions) {
     std::vector<std::string> out;
+    out.reserve(partitions.size());
     for (const auto& partition : partitions) out.push_back(partition.name());
     return out;
   };

@@ -7,8 +7,8 @@
 #include "component/source.h"
 #include "connectors/kafka/kafka_client.h"
 
-struct rd_kafka_message_s;
-struct rd_kafka_topic_partition_list_s;
+struct rd_kafka_message_s;               // NOLINT(readability-identifier-naming): of librdkafka
+struct rd_kafka_topic_partition_list_s;  // NOLINT(readability-identifier-naming): of librdkafka
 
 namespace aqueduck {
 
