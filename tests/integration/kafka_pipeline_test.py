@@ -43,10 +43,16 @@ def run(binary, path, *arguments, code=0, env=None):
 
 
 def ids(binary, folder, name):
-    read = subprocess.run([binary, "query", f"ATTACH '{folder}/{name}.duckdb' AS o (READ_ONLY); SELECT count(*) AS n, "
-                           "count(DISTINCT id) AS ids, sum(id)::BIGINT AS total FROM o.t", "--format", "jsonl"],
-                          capture_output=True, text=True, check=True)
-    return json.loads(read.stdout)
+    """What is in the table; tried again for a while, since a running pipeline holds the file at each commit."""
+    deadline = time.monotonic() + 20
+    while True:
+        read = subprocess.run([binary, "query", f"ATTACH '{folder}/{name}.duckdb' AS o (READ_ONLY); SELECT count(*) AS n, "
+                               "count(DISTINCT id) AS ids, sum(id)::BIGINT AS total FROM o.t", "--format", "jsonl"],
+                              capture_output=True, text=True)
+        if read.returncode == 0:
+            return json.loads(read.stdout)
+        assert time.monotonic() < deadline, read.stderr
+        time.sleep(0.1)
 
 
 def all_of(count):
