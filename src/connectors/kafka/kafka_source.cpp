@@ -112,7 +112,9 @@ Result<void> KafkaSource::open() {
       {"enable.auto.commit", "false"},
       {"enable.auto.offset.store", "false"},
       {"auto.offset.reset", "error"},
-      {"enable.partition.eof", "true"},
+      // Batches count an end-of-partition event as a message (librdkafka 2.12): when a rebalance has paused a
+      // partition, it would go on one message too far.
+      {"enable.partition.eof", "false"},
       {"partition.assignment.strategy", "cooperative-sticky"},
       {"isolation.level", config_.isolation == KafkaIsolation::committed ? "read_committed" : "read_uncommitted"},
       {"session.timeout.ms", std::to_string(config_.session_timeout.count() / 1000)},
@@ -358,8 +360,7 @@ Result<std::optional<SourceEvent>> KafkaSource::take(const ReadLimits& limits) {
   std::int64_t* position = nullptr;
   std::optional<Error> failed;
   for (const rd_kafka_message_t* raw : all) {
-    const bool end = raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) {
+    if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
         if (auto done = gap(*raw); !done) failed = done.error();
       } else if (raw->err == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) {
@@ -380,10 +381,6 @@ Result<std::optional<SourceEvent>> KafkaSource::take(const ReadLimits& limits) {
       current = found->second;
       position = &at_[partition];
       next.try_emplace(partition, *position);
-    }
-    if (end) {
-      *position = std::max(*position, raw->offset);
-      continue;
     }
     Message message;
     message.payload = view(raw->payload, raw->len);
