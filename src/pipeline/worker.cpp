@@ -37,6 +37,16 @@ Positions only(const Positions& all, const Positions& keys) {
   return out;
 }
 
+CommitPolicy policy_of(const Definition& definition, const Sink& sink) {
+  const auto& own = definition.commit;
+  if (!own) return sink.traits().commit;
+  CommitPolicy policy;
+  if (own->rows) policy.rows = own->rows->value;
+  if (own->bytes) policy.bytes = own->bytes->value;
+  policy.interval = own->interval;
+  return policy;
+}
+
 tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }
@@ -70,16 +80,6 @@ tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::fun
     return {};
   else
     return std::move(*result);
-}
-
-CommitPolicy Worker::policy() const {
-  const auto& own = p_.definition->commit;
-  if (!own) return p_.sink->traits().commit;
-  CommitPolicy policy;
-  if (own->rows) policy.rows = own->rows->value;
-  if (own->bytes) policy.bytes = own->bytes->value;
-  policy.interval = own->interval;
-  return policy;
 }
 
 tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token abort) {
@@ -118,6 +118,7 @@ void Worker::close() {
 }
 
 Worker::Step Worker::open() {
+  policy_ = policy_of(*p_.definition, *p_.sink);
   auto stored = sink_call<Token>("open", [&] { return p_.sink->open(); });
   if (!stored) return tl::make_unexpected(std::move(stored).error());
   if (p_.dead_letters != nullptr) {
@@ -135,7 +136,7 @@ Worker::Step Worker::open() {
 Clock::Point Worker::deadline() const {
   auto due = p_.clock->now() + kTick;
   if (!batch_.empty()) due = std::min(due, batch_.since() + p_.definition->batch.interval);
-  if (const auto interval = policy().interval; interval && first_uncommitted_) {
+  if (const auto& interval = policy_.interval; interval && first_uncommitted_) {
     due = std::min(due, *first_uncommitted_ + *interval);
   }
   return due;
@@ -152,7 +153,7 @@ bool Worker::commit_due() const {
   if (!first_uncommitted_) return false;
   // Dead letters wait in memory, and may come without any row that counts.
   if (p_.dead_letters != nullptr && p_.dead_letters->pending() >= p_.definition->batch.rows.value) return true;
-  const CommitPolicy due = policy();
+  const CommitPolicy& due = policy_;
   if (due.every_batch()) return true;
   return (due.rows && uncommitted_rows_ >= *due.rows) || (due.bytes && uncommitted_bytes_ >= *due.bytes) ||
          (due.interval && p_.clock->now() - *first_uncommitted_ >= *due.interval);

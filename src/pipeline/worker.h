@@ -80,13 +80,13 @@ class Worker {
   bool commit_due() const;
   bool finished() const;
   Clock::Point deadline() const;
-  CommitPolicy policy() const;
   template <typename T>
   tl::expected<T, Failure> sink_call(std::string_view what, const std::function<Result<T>()>& call);
   Failure source_failure(Error error) const;
   Failure sink_failure(Error error) const;
 
   Parts p_;
+  CommitPolicy policy_;  // settled by open()
   std::stop_token drain_;
   std::stop_token abort_;
   Batch batch_;

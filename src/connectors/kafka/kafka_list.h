@@ -10,10 +10,13 @@
 
 #include "connectors/kafka/kafka_source.h"
 
-/// Lists of partitions as librdkafka takes them. Internal to this folder.
+/// Bytes and lists of partitions as librdkafka has them. Internal to this folder.
 namespace aqueduck {
 
 inline constexpr int kRequestMs = 10'000;  ///< the longest that one request to the broker may take
+
+/// Bytes as librdkafka hands them out.
+inline std::string_view view(const void* data, std::size_t size) { return {static_cast<const char*>(data), size}; }
 
 using List = std::unique_ptr<rd_kafka_topic_partition_list_t, void (*)(rd_kafka_topic_partition_list_t*)>;
 

@@ -6,12 +6,6 @@
 #include "connectors/kafka/kafka_starts.h"
 
 namespace aqueduck {
-namespace {
-
-std::string_view view(const void* data, std::size_t size) { return {static_cast<const char*>(data), size}; }
-
-}  // namespace
-
 Result<std::int64_t> KafkaSource::resolve(const KafkaPartition& partition) {
   AQ_ASSIGN(const KafkaWatermarks ends, kafka_watermarks(client_, partition));
   if (config_.from.at == KafkaStart::At::earliest) return ends.low;

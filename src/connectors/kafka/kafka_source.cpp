@@ -1,10 +1,6 @@
 #include "connectors/kafka/kafka_source.h"
 
-#include <librdkafka/rdkafka.h>
-
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <regex>
 
 #include "base/log.h"
@@ -31,8 +27,6 @@ Headers headers_of(const rd_kafka_message_t& message) {
   }
   return out;
 }
-
-std::string_view view(const void* data, std::size_t size) { return {static_cast<const char*>(data), size}; }
 
 /// What the client's callbacks see.
 struct Callbacks : KafkaHealth {
