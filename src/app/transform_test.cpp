@@ -34,8 +34,9 @@ class TransformTest : public ::testing::Test {
     if (transform == nullptr) {
       ComponentContext context;
       context.database = database.get();
-      transform = std::make_unique<Transform>(definition, decoder_factory->make(context), database->connect().value());
-      if (auto prepared = transform->prepare(""); !prepared) return prepared.error().message;
+      transform =
+          std::make_unique<Transform>(definition, decoder_factory->make(context), database->connect().value(), columns);
+      if (auto prepared = transform->prepare(); !prepared) return prepared.error().message;
     }
     Messages all;
     all.items = messages;
@@ -58,6 +59,7 @@ class TransformTest : public ::testing::Test {
   }
 
   Definition definition;
+  SharedColumns columns;
   std::unique_ptr<sql::Database> database;
   std::unique_ptr<DecoderFactory> decoder_factory;
   std::unique_ptr<Transform> transform;

@@ -39,6 +39,8 @@ class SourceFactory : public Factory<Source> {
   /// A source may give rows that need no decoder (parquet, generator).
   virtual bool gives_rows() const { return false; }
   virtual std::vector<MetadataColumn> metadata() const { return {}; }
+  /// Whether there is a share for each of several workers.
+  virtual bool divisible() const { return true; }
   /// The default decoder's name where the pipeline has no `decode:` ("json"), for sources of messages.
   virtual std::string default_decoder() const { return "json"; }
 };

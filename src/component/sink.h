@@ -22,9 +22,10 @@ struct CommitPolicy {
 };
 
 struct SinkTraits {
-  bool holds_token = false;  ///< stores the token in the same transaction as the rows: exactly-once is possible
-  CommitPolicy commit;       ///< where the pipeline doesn't say
-  std::string guarantee;     ///< one sentence for `check`: why at-least-once or exactly-once
+  bool holds_token = false;   ///< stores the token in the same transaction as the rows: exactly-once is possible
+  CommitPolicy commit;        ///< where the pipeline doesn't say
+  std::string guarantee;      ///< one sentence for `check`: why at-least-once or exactly-once
+  bool many_writers = false;  ///< several sinks of one pipeline may be open at once; else its workers take turns at one
 };
 
 struct Committed {

@@ -102,6 +102,7 @@ Result<Attempt> run_once(const Case& test, const Input* input, Workspace& worksp
     out.failure = pipeline::Failure{pipeline::ExitCode::config, std::move(definition).error()};
     return out;
   }
+  definition->workers = 1;  // the order of what comes out is part of the case
   out.keeps_state = !definition->state.empty();
   if (out.keeps_state) definition->state = workspace.state();
 

@@ -80,6 +80,7 @@ struct Raw {
   RetryConfig retry;
   ErrorsConfig errors;
   EngineConfig engine;
+  int workers = 1;
   std::filesystem::path state;
   Duration drain = std::chrono::seconds(30);
 };
@@ -110,6 +111,9 @@ const config::ObjectSpec<Raw>& raw_spec() {
        config::object("errors", &Raw::errors, errors_spec(), "What happens to what can't be processed."),
        config::object("retry", &Raw::retry, retry_spec(), "Waits between attempts to reach a peer."),
        config::object("engine", &Raw::engine, engine_spec(), "Limits of the SQL engine."),
+       config::field("workers", &Raw::workers,
+                     "How many workers run beside one another, each with its share of the source's partitions and its "
+                     "own batches: as many as there are cores to use. Order holds within a partition."),
        config::field(
            "state", &Raw::state,
            "Folder for what must outlive a restart: inferred schemas, start positions. Without it nothing is kept.")
@@ -153,6 +157,8 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     faults.add(at("batch", "bytes"), "a batch of 0 bytes would never be handed on; use 1KiB or more");
   if (raw.engine.threads < 1)
     faults.add(at("engine", "threads"), "{} threads is too few; use 1 or more", raw.engine.threads);
+  if (raw.workers < 1 || raw.workers > kMostWorkers)
+    faults.add(root.find("workers")->where, "{} workers: use 1 to {}", raw.workers, kMostWorkers);
   if (raw.retry.initial.count() <= 0)
     faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
@@ -223,6 +229,7 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
   out.retry = raw.retry;
   out.errors = raw.errors;
   out.engine = raw.engine;
+  out.workers = raw.workers;
   out.drain = raw.drain;
   if (!raw.state.empty()) out.state = raw.state.is_absolute() ? raw.state : out.directory / raw.state;
   if (!faults.empty()) return std::nullopt;

@@ -22,6 +22,9 @@ struct BatchConfig {
   Duration interval = std::chrono::seconds(1);
 };
 
+/// More would only add memory: each has its batch, its connection and its part of the source.
+inline constexpr int kMostWorkers = 256;
+
 struct CommitConfig {
   std::optional<config::Count> rows;
   std::optional<config::Bytes> bytes;
@@ -72,6 +75,7 @@ struct Definition {
   RetryConfig retry;
   ErrorsConfig errors;
   EngineConfig engine;
+  int workers = 1;
   std::filesystem::path state;  ///< empty: none
   Duration drain = std::chrono::seconds(30);
 };

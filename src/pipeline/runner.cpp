@@ -13,15 +13,27 @@ tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }
 
-Result<void> run_setup(const Definition& definition, sql::Session& session) {
-  for (const Statement& statement : definition.setup) {
-    if (auto done = session.execute(statement.text); !done) {
-      const auto& error = done.error();
-      const config::Location where = error.offset ? statement.node.at(*error.offset) : statement.node.where;
-      return fail(with_context(error.error, where.to_string()));
-    }
+Error located(const Statement& statement, const sql::SqlError& error) {
+  const config::Location where = error.offset ? statement.node.at(*error.offset) : statement.node.where;
+  return with_context(error.error, where.to_string());
+}
+
+Result<void> run_all(const std::vector<Statement>& statements, sql::Session& session) {
+  for (const Statement& statement : statements) {
+    if (auto done = session.execute(statement.text); !done) return fail(located(statement, done.error()));
   }
   return {};
+}
+
+/// What of `setup:` each connection must run for itself.
+Result<std::vector<Statement>> connection_setup(const Definition& definition, sql::Session& session) {
+  std::vector<Statement> out;
+  for (const Statement& statement : definition.setup) {
+    auto local = session.connection_statements(statement.text);
+    if (!local) return fail(located(statement, local.error()));
+    for (std::string& text : *local) out.push_back({std::move(text), statement.node});
+  }
+  return out;
 }
 
 }  // namespace
@@ -36,7 +48,7 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   if (!database) return failed(ExitCode::config, std::move(database).error());
   auto session = (*database)->connect();
   if (!session) return failed(ExitCode::stopped, std::move(session).error());
-  if (auto done = run_setup(definition, **session); !done) {
+  if (auto done = run_all(definition.setup, **session); !done) {
     const ErrorKind kind = done.error().kind;
     return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
   }
@@ -47,6 +59,24 @@ Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrid
     : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {}
 
 Runner::~Runner() = default;
+
+ComponentContext Runner::context_of(int worker) const {
+  ComponentContext context = context_;
+  context.worker = worker;
+  context.workers = definition_.workers;
+  return context;
+}
+
+tl::expected<std::unique_ptr<Transform>, Failure> Runner::make_transform(int worker,
+                                                                         std::unique_ptr<sql::Session> session) {
+  auto decoder = definition_.decoder == nullptr ? nullptr : definition_.decoder->make(context_of(worker));
+  auto transform = std::make_unique<Transform>(definition_, std::move(decoder), std::move(session), columns_);
+  if (auto prepared = transform->prepare(); !prepared) {
+    const bool conflict = prepared.error().kind == ErrorKind::conflict;
+    return failed(conflict ? ExitCode::conflict : ExitCode::config, std::move(prepared).error());
+  }
+  return transform;
+}
 
 tl::expected<void, Failure> Runner::prepare() {
   auto engine = open_engine(definition_);
@@ -60,35 +90,119 @@ tl::expected<void, Failure> Runner::prepare() {
                   std::move(state).error());
   }
   state_ = std::move(*state);
-  auto decoder = definition_.decoder == nullptr ? nullptr : definition_.decoder->make(context_);
-  transform_ = std::make_unique<Transform>(definition_, std::move(decoder), std::move(engine->session));
-  if (auto prepared = transform_->prepare(state_.decoder_schema); !prepared) {
-    const bool conflict = prepared.error().kind == ErrorKind::conflict;
-    return failed(conflict ? ExitCode::conflict : ExitCode::config, std::move(prepared).error());
+  if (const std::string saved = state_->decoder_schema(); !saved.empty()) {
+    SharedColumns::Hold(columns_).publish(saved);
   }
-  output_ = transform_->output();
+  if (definition_.workers > 1) {
+    if (auto local = connection_setup(definition_, *engine->session); !local) {
+      return failed(ExitCode::config, std::move(local).error());
+    }
+  }
+  auto transform = make_transform(0, std::move(engine->session));
+  if (!transform) return tl::make_unexpected(std::move(transform).error());
+  first_transform_ = std::move(*transform);
+  output_ = first_transform_->output();
+  writes_ = first_transform_->writes();
   return {};
 }
 
 std::shared_ptr<const Schema> Runner::output() const { return output_; }
 
+std::vector<std::string> Runner::notes() const {
+  std::vector<std::string> notes;
+  if (definition_.workers > 1 && writes_) {
+    notes.push_back(fmt::format(
+        "the SQL has statements that write, and {} workers run it at the same time, in no order among one another",
+        definition_.workers));
+  }
+  if (definition_.workers > 1 && definition_.source != nullptr && !definition_.source->divisible()) {
+    notes.push_back(fmt::format("the source '{}' can't be divided: one of the {} workers gets all of it",
+                                definition_.source_name, definition_.workers));
+  }
+  return notes;
+}
+
+std::vector<std::unique_ptr<Sink>> Runner::make_sinks(const MakeSink& make, const SinkTraits& traits) {
+  std::vector<std::unique_ptr<Sink>> sinks;
+  if (definition_.workers > 1 && !traits.many_writers) {
+    shared_sinks_.push_back(std::make_unique<SharedSink>(make(context_of(0))));
+    for (int i = 0; i < definition_.workers; ++i) sinks.push_back(shared_sinks_.back()->port());
+  } else {
+    for (int i = 0; i < definition_.workers; ++i) sinks.push_back(make(context_of(i)));
+  }
+  return sinks;
+}
+
+tl::expected<void, Failure> Runner::make_workers() {
+  Clock& clock = overrides_.clock == nullptr ? Clock::system() : *overrides_.clock;
+  quota_.emplace(limits_, definition_.workers, clock.now());
+  const auto or_else = [](const MakeSink& first, const auto& factory) -> MakeSink {
+    if (first) return first;
+    return [&factory](const ComponentContext& context) { return factory->make(context); };
+  };
+  auto sinks = make_sinks(or_else(overrides_.sink, definition_.sink), definition_.sink->traits());
+  std::vector<std::unique_ptr<Sink>> dead_letters;
+  if (definition_.dead_letter != nullptr) {
+    dead_letters =
+        make_sinks(or_else(overrides_.dead_letter, definition_.dead_letter), definition_.dead_letter->traits());
+  }
+  for (int i = 0; i < definition_.workers; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    Worker::Parts parts;
+    parts.definition = &definition_;
+    parts.source = overrides_.source ? overrides_.source(context_of(i)) : definition_.source->make(context_of(i));
+    parts.sink = std::move(sinks[index]);
+    if (!dead_letters.empty()) {
+      parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, std::move(dead_letters[index]));
+    }
+    if (i == 0) {
+      parts.transform = std::move(first_transform_);
+    } else {
+      auto session = database_->connect();
+      if (!session) return failed(ExitCode::stopped, std::move(session).error());
+      auto local = connection_setup(definition_, **session);
+      if (!local) return failed(ExitCode::config, std::move(local).error());
+      if (auto done = run_all(*local, **session); !done) return failed(ExitCode::config, std::move(done).error());
+      auto transform = make_transform(i, std::move(*session));
+      if (!transform) return tl::make_unexpected(std::move(transform).error());
+      parts.transform = std::move(*transform);
+    }
+    parts.state = state_.get();
+    parts.stats = &stats_;
+    parts.clock = &clock;
+    parts.quota = &*quota_;
+    workers_.push_back(std::make_unique<Worker>(std::move(parts)));
+  }
+  return {};
+}
+
+tl::expected<void, Failure> Runner::run_workers() {
+  std::mutex mutex;
+  std::optional<Failure> failure;  // the first one: what follows may come of it
+  const auto work = [&](Worker& worker) {
+    auto result = worker.run(drain_.get_token(), abort_.get_token());
+    if (result) return;
+    const std::lock_guard lock(mutex);
+    if (failure) {
+      log::warn("another worker: {}", result.error().error.message);
+      return;
+    }
+    failure = std::move(result).error();
+    drain_.request_stop();
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers_.size(); ++i) threads.emplace_back([&, i] { work(*workers_[i]); });
+    work(*workers_.front());
+  }
+  if (failure) return tl::make_unexpected(std::move(*failure));
+  return {};
+}
+
 tl::expected<void, Failure> Runner::run() {
   if (auto prepared = prepare(); !prepared) return prepared;
-  Worker::Parts parts;
-  parts.definition = &definition_;
-  parts.source = overrides_.source ? overrides_.source(context_) : definition_.source->make(context_);
-  parts.sink = overrides_.sink ? overrides_.sink(context_) : definition_.sink->make(context_);
-  if (definition_.dead_letter != nullptr) {
-    parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, overrides_.dead_letter
-                                                                             ? overrides_.dead_letter(context_)
-                                                                             : definition_.dead_letter->make(context_));
-  }
-  parts.transform = std::move(transform_);
-  parts.state = &state_;
-  parts.stats = &stats_;
-  parts.clock = overrides_.clock == nullptr ? &Clock::system() : overrides_.clock;
-  parts.limits = limits_;
-  worker_ = std::make_unique<Worker>(std::move(parts));
+  for (const std::string& note : notes()) log::warn("{}", note);
+  if (auto made = make_workers(); !made) return made;
 
   // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time.
   std::mutex mutex;
@@ -102,9 +216,9 @@ tl::expected<void, Failure> Runner::run() {
     if (changed.wait_for(lock, definition_.drain, [&] { return ended; })) return;
     log::warn("not everything was delivered within the drain time of {}", format_duration(definition_.drain));
     abort_.request_stop();
-    worker_->interrupt();
+    for (const auto& worker : workers_) worker->interrupt();
   });
-  auto result = worker_->run(drain_.get_token(), abort_.get_token());
+  auto result = run_workers();
   {
     const std::lock_guard lock(mutex);
     ended = true;

@@ -5,7 +5,9 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "pipeline/shared_sink.h"
 #include "pipeline/worker.h"
 #include "sql/database.h"
 
@@ -26,8 +28,9 @@ struct Engine {
 };
 tl::expected<Engine, Failure> open_engine(const Definition& definition);
 
-/// Runs a pipeline in this process: the engine, `setup:`, the worker, and the deadline of a stop. Owned by the command;
-/// run() blocks, request_drain() and stats() are for other threads.
+/// Runs a pipeline in this process: the engine, `setup:`, the workers, and the deadline of a stop. Owned by the
+/// command; run() blocks, request_drain() and stats() are for other threads. A worker that fails ends the others, which
+/// deliver what they have read.
 class Runner {
  public:
   Runner(const Definition& definition, RunLimits limits, Overrides overrides = {});
@@ -44,20 +47,35 @@ class Runner {
   void request_drain();
 
   const Stats& stats() const { return stats_; }
+  /// What a user should know of a pipeline that is in order otherwise, a sentence each. After prepare().
+  std::vector<std::string> notes() const;
   /// The columns that go to the sink, where they are known before the first batch; null otherwise.
   std::shared_ptr<const Schema> output() const;
   const ComponentContext& context() const { return context_; }
 
  private:
+  using MakeSink = std::function<std::unique_ptr<Sink>(const ComponentContext&)>;
+
+  tl::expected<std::unique_ptr<Transform>, Failure> make_transform(int worker, std::unique_ptr<sql::Session> session);
+  /// One sink a worker: its own where the sink can be open several times, else a port of a shared one.
+  std::vector<std::unique_ptr<Sink>> make_sinks(const MakeSink& make, const SinkTraits& traits);
+  tl::expected<void, Failure> make_workers();
+  tl::expected<void, Failure> run_workers();
+  ComponentContext context_of(int worker) const;
+
   const Definition& definition_;
   RunLimits limits_;
   Overrides overrides_;
   Stats stats_;
-  StateFile state_;
+  std::unique_ptr<StateFile> state_;
+  SharedColumns columns_;
   std::unique_ptr<sql::Database> database_;
   ComponentContext context_;
-  std::unique_ptr<Transform> transform_;
-  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Transform> first_transform_;  // until make_workers()
+  bool writes_ = false;
+  std::optional<ReadQuota> quota_;
+  std::vector<std::unique_ptr<SharedSink>> shared_sinks_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<const Schema> output_;
   std::stop_source drain_;
   std::stop_source abort_;

@@ -18,12 +18,16 @@ Result<void> read_positions(const nlohmann::json& json, const char* key, Positio
   return {};
 }
 
+void put(const Positions& from, Positions& into) {
+  for (const auto& [partition, position] : from) into.insert_or_assign(partition, position);
+}
+
 }  // namespace
 
-Result<StateFile> StateFile::open(const std::filesystem::path& folder, const std::string& pipeline) {
-  StateFile state;
-  state.folder_ = folder;
-  state.pipeline_ = pipeline;
+Result<std::unique_ptr<StateFile>> StateFile::open(const std::filesystem::path& folder, const std::string& pipeline) {
+  auto state = std::make_unique<StateFile>();
+  state->folder_ = folder;
+  state->pipeline_ = pipeline;
   if (folder.empty()) return state;
   AQ_TRY(make_folders(folder));
   const auto path = folder / "state.json";
@@ -40,20 +44,54 @@ Result<StateFile> StateFile::open(const std::filesystem::path& folder, const std
     return damaged("it is the state of pipeline " + owner.dump() + ", not of \"" + pipeline + "\"");
   const auto schema = json.value("decoder_schema", nlohmann::json(""));
   if (!schema.is_string()) return damaged("'decoder_schema' is not a text");
-  state.decoder_schema = schema.get<std::string>();
-  for (const auto& [key, out] : {std::pair{"starts", &state.starts}, std::pair{"acknowledged", &state.acknowledged}}) {
+  state->decoder_schema_ = schema.get<std::string>();
+  for (const auto& [key, out] :
+       {std::pair{"starts", &state->starts_}, std::pair{"acknowledged", &state->acknowledged_}}) {
     if (auto read = read_positions(json, key, *out); !read) return damaged(read.error().message);
   }
   return state;
+}
+
+std::string StateFile::decoder_schema() const {
+  const std::lock_guard lock(mutex_);
+  return decoder_schema_;
+}
+
+Positions StateFile::starts() const {
+  const std::lock_guard lock(mutex_);
+  return starts_;
+}
+
+Positions StateFile::acknowledged() const {
+  const std::lock_guard lock(mutex_);
+  return acknowledged_;
+}
+
+Result<void> StateFile::save_decoder_schema(std::string schema) {
+  const std::lock_guard lock(mutex_);
+  decoder_schema_ = std::move(schema);
+  return save();
+}
+
+Result<void> StateFile::save_starts(const Positions& starts) {
+  const std::lock_guard lock(mutex_);
+  put(starts, starts_);
+  return save();
+}
+
+Result<void> StateFile::save_acknowledged(const Positions& positions) {
+  const std::lock_guard lock(mutex_);
+  put(positions, acknowledged_);
+  return save();
 }
 
 Result<void> StateFile::save() const {
   if (folder_.empty()) return {};
   const nlohmann::ordered_json json = {{"version", kVersion},
                                        {"pipeline", pipeline_},
-                                       {"decoder_schema", decoder_schema},
-                                       {"starts", starts},
-                                       {"acknowledged", acknowledged}};
+                                       {"decoder_schema", decoder_schema_},
+                                       {"starts", starts_},
+                                       {"acknowledged", acknowledged_}};
   return replace_file(folder_ / "state.json",
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }

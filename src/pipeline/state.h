@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/result.h"
@@ -10,26 +12,35 @@ namespace aqueduck::pipeline {
 
 /// What outlives a restart and has no better place: the decoder's schema, the source's resolved start positions, and,
 /// for sinks that hold no token, the acknowledged positions. One file, `state.json`, replaced as a whole; format in
-/// docs/internals/state.md. One thread.
+/// docs/internals/state.md. Owned by the run; thread-safe. A default one keeps everything in memory only.
 class StateFile {
  public:
   static constexpr int kVersion = 1;
 
+  StateFile() = default;
   /// Reads the folder's file if there is one. Kind conflict: it belongs to another pipeline, is of a later version or
   /// damaged. An empty `folder` keeps everything in memory only.
-  static Result<StateFile> open(const std::filesystem::path& folder, const std::string& pipeline);
+  static Result<std::unique_ptr<StateFile>> open(const std::filesystem::path& folder, const std::string& pipeline);
 
-  std::string decoder_schema;
-  Positions starts;
-  Positions acknowledged;
+  std::string decoder_schema() const;
+  Positions starts() const;
+  Positions acknowledged() const;
 
-  /// Durable when it returns.
-  Result<void> save() const;
+  /// These are durable when they return.
+  Result<void> save_decoder_schema(std::string schema);
+  Result<void> save_starts(const Positions& starts);           ///< beside those of other partitions
+  Result<void> save_acknowledged(const Positions& positions);  ///< beside those of other partitions
   bool kept() const { return !folder_.empty(); }
 
  private:
+  Result<void> save() const;
+
   std::filesystem::path folder_;
   std::string pipeline_;
+  mutable std::mutex mutex_;
+  std::string decoder_schema_;
+  Positions starts_;
+  Positions acknowledged_;
 };
 
 }  // namespace aqueduck::pipeline

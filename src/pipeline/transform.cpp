@@ -3,10 +3,11 @@
 namespace aqueduck::pipeline {
 
 Transform::Transform(const Definition& definition, std::unique_ptr<Decoder> decoder,
-                     std::unique_ptr<sql::Session> session)
+                     std::unique_ptr<sql::Session> session, SharedColumns& columns)
     : definition_(definition),
       decoder_(std::move(decoder)),
       session_(std::move(session)),
+      columns_(columns),
       metadata_(definition.source == nullptr ? std::vector<MetadataColumn>() : definition.source->metadata()) {}
 
 Result<std::shared_ptr<const Schema>> Transform::with_metadata(const std::shared_ptr<const Schema>& decoded) {
@@ -19,7 +20,7 @@ Error Transform::located(sql::SqlError error) const {
   return with_context(std::move(error.error), (error.offset ? node.at(*error.offset) : node.where).to_string());
 }
 
-Result<void> Transform::prepare(const std::string& saved_schema) {
+Result<void> Transform::prepare() {
   if (definition_.sql) {
     auto script = session_->script(definition_.sql->text);
     if (!script) {
@@ -30,9 +31,45 @@ Result<void> Transform::prepare(const std::string& saved_schema) {
     script_ = std::move(*script);
   }
   if (decoder_ == nullptr) return {};
-  if (!saved_schema.empty()) AQ_TRY(decoder_->restore(saved_schema));
+  {
+    const SharedColumns::Hold hold(columns_);
+    AQ_TRY(adopt(hold));
+  }
   if (const auto schema = decoder_->schema(); schema != nullptr && !schema->empty()) return plan(schema);
   return {};
+}
+
+Result<void> Transform::adopt(const SharedColumns::Hold& hold) {
+  adopted_ = hold.version();
+  planned_ = false;
+  if (hold.saved().empty()) return {};
+  return decoder_->restore(hold.saved());
+}
+
+Result<Decoded> Transform::decode(const Batch& batch) {
+  std::optional<SharedColumns::Hold> hold;
+  if (!planned_ && decoder_->schema() == nullptr)
+    hold.emplace(columns_);  // one infers, the others wait for what it finds
+  if (adopted_ != columns_.version()) {
+    if (!hold) hold.emplace(columns_);
+    AQ_TRY(adopt(*hold));
+    decoder_->restrict_to(std::nullopt);
+    if (const auto schema = decoder_->schema(); schema != nullptr && !schema->empty()) AQ_TRY(plan(schema));
+    hold.reset();
+  }
+  for (const Chunk& chunk : batch.chunks()) {
+    const auto& messages = std::get<Messages>(chunk.data);
+    if (!messages.items.empty()) AQ_TRY(decoder_->decode(messages.items));
+  }
+  AQ_ASSIGN(Decoded decoded, decoder_->finish());
+  if (decoded.schema_changed) {
+    planned_ = false;
+    schema_changed_ = true;
+    if (!hold) hold.emplace(columns_);
+    if (adopted_ != hold->version()) AQ_TRY(adopt(*hold));
+    adopted_ = hold->publish(decoder_->saved_schema());
+  }
+  return decoded;
 }
 
 Result<void> Transform::plan(const std::shared_ptr<const Schema>& decoded) {
@@ -69,11 +106,7 @@ Result<TransformResult> Transform::run(const Batch& batch) {
   TransformResult result;
   std::vector<RecordBatch> input;
   if (decoder_ != nullptr) {
-    for (const Chunk& chunk : batch.chunks()) {
-      const auto& messages = std::get<Messages>(chunk.data);
-      if (!messages.items.empty()) AQ_TRY(decoder_->decode(messages.items));
-    }
-    AQ_ASSIGN(Decoded decoded, decoder_->finish());
+    AQ_ASSIGN(Decoded decoded, decode(batch));
     if (decoded.batch.rows() > 0 && !metadata_.empty()) {
       AQ_ASSIGN(RecordBatch extended, metadata_.extend(decoded, batch));
       input.push_back(std::move(extended));
@@ -81,10 +114,6 @@ Result<TransformResult> Transform::run(const Batch& batch) {
       input.push_back(std::move(decoded.batch));
     }
     result.failures = std::move(decoded.failures);
-    if (decoded.schema_changed) {
-      planned_ = false;
-      schema_changed_ = true;
-    }
   } else {
     for (const Chunk& chunk : batch.chunks()) {
       const auto& rows = std::get<RecordBatch>(chunk.data);
@@ -113,7 +142,7 @@ Result<TransformResult> Transform::run(const Batch& batch) {
 std::optional<std::string> Transform::changed_schema() {
   if (!schema_changed_) return std::nullopt;
   schema_changed_ = false;
-  return decoder_->saved_schema();
+  return SharedColumns::Hold(columns_).saved();
 }
 
 void Transform::interrupt() { session_->interrupt(); }

@@ -9,6 +9,7 @@
 #include "pipeline/batch.h"
 #include "pipeline/definition.h"
 #include "pipeline/metadata_columns.h"
+#include "pipeline/shared_columns.h"
 #include "sql/database.h"
 
 namespace aqueduck::pipeline {
@@ -22,16 +23,20 @@ struct TransformResult {
 /// Decoder and SQL of one worker: a batch in, rows out. Narrows the decoder to what the SQL reads. One thread.
 class Transform {
  public:
-  /// `decoder` is null where the source gives rows; `session` runs the SQL.
-  Transform(const Definition& definition, std::unique_ptr<Decoder> decoder, std::unique_ptr<sql::Session> session);
+  /// `decoder` is null where the source gives rows; `session` runs the SQL; `columns` are what the decoders of all
+  /// workers know, and outlive this.
+  Transform(const Definition& definition, std::unique_ptr<Decoder> decoder, std::unique_ptr<sql::Session> session,
+            SharedColumns& columns);
 
   /// Parses the SQL and, where the columns are known already (declared or restored), plans it. Errors are of kind
   /// config and say where in the pipeline's file.
-  Result<void> prepare(const std::string& saved_schema);
+  Result<void> prepare();
   /// The columns that go to the sink, where they are known before the first batch.
   const std::shared_ptr<const Schema>& output() const { return output_; }
-  /// The decoder's columns for a later process, if they changed since the last call.
+  /// The columns of all workers' decoders for a later process, if this one's changed since the last call.
   std::optional<std::string> changed_schema();
+  /// Whether the SQL has a statement that changes something. Valid after prepare().
+  bool writes() const { return script_ != nullptr && script_->writes(); }
 
   /// Errors: sql (of these rows), config (the SQL doesn't fit the columns), decode (`columns: fail`), limit, cancelled.
   Result<TransformResult> run(const Batch& batch);
@@ -39,6 +44,9 @@ class Transform {
   void interrupt();
 
  private:
+  /// Takes over what other workers' decoders found.
+  Result<void> adopt(const SharedColumns::Hold& hold);
+  Result<Decoded> decode(const Batch& batch);
   Result<void> plan(const std::shared_ptr<const Schema>& decoded);
   Result<std::shared_ptr<const Schema>> with_metadata(const std::shared_ptr<const Schema>& decoded);
   Error located(sql::SqlError error) const;
@@ -47,6 +55,8 @@ class Transform {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<sql::Session> session_;
   std::unique_ptr<sql::BatchScript> script_;
+  SharedColumns& columns_;
+  std::uint64_t adopted_ = 0;  // version of columns_ that the decoder knows
   MetadataColumns metadata_;
   std::shared_ptr<const Schema> output_;
   bool planned_ = false;  // for the decoder's present columns

@@ -47,6 +47,12 @@ CommitPolicy policy_of(const Definition& definition, const Sink& sink) {
   return policy;
 }
 
+std::uint64_t count(const Chunk& chunk) {
+  const auto* messages = std::get_if<Messages>(&chunk.data);
+  return messages != nullptr ? messages->items.size()
+                             : static_cast<std::uint64_t>(std::get<RecordBatch>(chunk.data).rows());
+}
+
 tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }
@@ -85,7 +91,6 @@ tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::fun
 tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token abort) {
   drain_ = std::move(drain);
   abort_ = std::move(abort);
-  last_chunk_ = p_.clock->now();
   auto step = open();
   while (step && !finished()) {
     step = read();
@@ -107,8 +112,7 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
 
 bool Worker::finished() const {
   if (ended_ || drain_.stop_requested() || abort_.stop_requested()) return true;
-  if (p_.limits.max_messages && messages_ >= *p_.limits.max_messages) return true;
-  return p_.limits.until_idle && p_.clock->now() - last_chunk_ >= *p_.limits.until_idle;
+  return p_.quota->over(p_.clock->now());
 }
 
 void Worker::close() {
@@ -129,7 +133,7 @@ Worker::Step Worker::open() {
       p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->open(); }, source_can_heal);
   if (!opened) return tl::make_unexpected(source_failure(std::move(opened).error()));
-  if (const auto total = p_.source->traits().total) p_.stats->total = *total;
+  if (const auto total = p_.source->traits().total) p_.stats->total += *total;
   return {};
 }
 
@@ -163,18 +167,26 @@ Worker::Step Worker::read() {
   ReadLimits limits;
   limits.deadline = deadline();
   limits.stop = drain_;
-  limits.max_messages = std::max<std::uint64_t>(
-      1, p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value));
-  if (p_.limits.max_messages)
-    limits.max_messages = std::min<std::uint64_t>(limits.max_messages, *p_.limits.max_messages - messages_);
+  const std::uint64_t room =
+      p_.definition->batch.rows.value - std::min(batch_.messages(), p_.definition->batch.rows.value);
+  const std::uint64_t reserved = p_.quota->reserve(std::max<std::uint64_t>(1, room));
+  if (reserved == 0) {
+    p_.clock->sleep_until(limits.deadline, drain_);
+    return {};
+  }
+  limits.max_messages = reserved;
   auto event = with_retries<SourceEvent>(
       p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->read(limits); }, source_can_heal);
+  const auto* read = event ? std::get_if<Chunk>(&*event) : nullptr;
+  p_.quota->settle(reserved, read == nullptr ? 0 : count(*read), p_.clock->now());
   if (!event) {
     if (drain_.stop_requested() && source_can_heal(event.error().kind)) return {};
     return tl::make_unexpected(source_failure(std::move(event).error()));
   }
-  p_.stats->progress = p_.source->progress();
+  const std::uint64_t progress = p_.source->progress();
+  p_.stats->progress += progress - progress_;
+  progress_ = progress;
   if (auto* chunk = std::get_if<Chunk>(&*event)) return on_chunk(std::move(*chunk));
   if (const auto* assigned = std::get_if<Assigned>(&*event)) return on_assigned(*assigned);
   if (const auto* revoked = std::get_if<Revoked>(&*event)) return on_revoked(revoked->partitions);
@@ -190,10 +202,8 @@ Worker::Step Worker::on_chunk(Chunk chunk) {
   const std::uint64_t bytes_before = batch_.bytes();
   batch_.add(std::move(chunk), now);
   const std::uint64_t added = batch_.messages() - messages_before;
-  messages_ += added;
   p_.stats->messages += added;
   p_.stats->bytes += batch_.bytes() - bytes_before;
-  if (added > 0) last_chunk_ = now;
   return {};
 }
 
@@ -206,19 +216,20 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
     if (!token) return tl::make_unexpected(std::move(token).error());
     stored = std::move(*token);
   }
+  const Positions acknowledged = p_.state->acknowledged();
   Positions begin;
   for (const auto& [partition, own_start] : assigned.start) {
     expected_.entries.erase(partition);
     const auto resolved = assigned.resolved.find(partition);
     const std::string& first = resolved == assigned.resolved.end() ? own_start : resolved->second;
     const auto in_sink = stored.entries.find(partition);
-    const auto in_state = p_.state->acknowledged.find(partition);
+    const auto in_state = acknowledged.find(partition);
     if (in_sink != stored.entries.end()) {
       begin.insert_or_assign(partition, in_sink->second);
       expected_.entries.insert_or_assign(partition, in_sink->second);
     } else if (holds_token) {
       begin.insert_or_assign(partition, first);
-    } else if (!p_.source->traits().stores_positions && in_state != p_.state->acknowledged.end()) {
+    } else if (!p_.source->traits().stores_positions && in_state != acknowledged.end()) {
       begin.insert_or_assign(partition, in_state->second);
     } else {
       begin.insert_or_assign(partition, own_start);
@@ -340,8 +351,8 @@ Worker::Step Worker::commit() {
     return {};
   }
   if (const auto schema = p_.transform->changed_schema()) {
-    p_.state->decoder_schema = *schema;
-    if (auto saved = p_.state->save(); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+    if (auto saved = p_.state->save_decoder_schema(*schema); !saved)
+      return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   }
   // Dead letters first: their messages count as settled once the sink's positions have passed them.
   if (p_.dead_letters != nullptr && p_.dead_letters->pending() > 0) {
@@ -400,8 +411,8 @@ Worker::Step Worker::after_commit(const Token& next) {
   p_.stats->commits += 1;
   p_.stats->set_committed(next.entries);
   if (!p_.sink->traits().holds_token && !p_.source->traits().stores_positions && p_.state->kept()) {
-    for (const auto& [partition, position] : next.entries) p_.state->acknowledged.insert_or_assign(partition, position);
-    if (auto saved = p_.state->save(); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+    if (auto saved = p_.state->save_acknowledged(next.entries); !saved)
+      return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   }
   auto acknowledged = p_.source->acknowledge({next.entries, {}});
   if (!acknowledged) {

@@ -12,16 +12,12 @@
 #include "pipeline/dead_letters.h"
 #include "pipeline/definition.h"
 #include "pipeline/exit_code.h"
+#include "pipeline/read_quota.h"
 #include "pipeline/state.h"
 #include "pipeline/stats.h"
 #include "pipeline/transform.h"
 
 namespace aqueduck::pipeline {
-
-struct RunLimits {
-  std::optional<std::uint64_t> max_messages;
-  std::optional<Duration> until_idle;
-};
 
 /// Why a worker ended other than well, and what the process's exit code is.
 struct Failure {
@@ -29,8 +25,9 @@ struct Failure {
   Error error;
 };
 
-/// The direct path of DESIGN: source → decoder → SQL → sink, acknowledged by what the sink has committed. It owns its
-/// components and makes every call on them from the thread that calls run().
+/// One of a run's workers: source → decoder → SQL → sink, acknowledged by what the sink has committed, for the
+/// partitions that its source was given. It owns its components and makes every call on them from the thread that calls
+/// run(); `state`, `stats` and `quota` are shared with the run's other workers.
 ///
 /// What holds: only a contiguous prefix of each partition is committed and acknowledged; a commit compares the token
 /// read when the partition was assigned, or last committed; where it moved, everything uncommitted is dropped and
@@ -46,7 +43,7 @@ class Worker {
     StateFile* state = nullptr;
     Stats* stats = nullptr;
     Clock* clock = nullptr;
-    RunLimits limits;
+    ReadQuota* quota = nullptr;
   };
   explicit Worker(Parts parts) : p_(std::move(parts)) {}
 
@@ -96,8 +93,7 @@ class Worker {
   std::uint64_t uncommitted_rows_ = 0;
   std::uint64_t uncommitted_bytes_ = 0;
   std::optional<Clock::Point> first_uncommitted_;
-  Clock::Point last_chunk_;
-  std::uint64_t messages_ = 0;
+  std::uint64_t progress_ = 0;
   bool ended_ = false;
 };
 

@@ -53,12 +53,13 @@ class WorkerTest : public ::testing::Test {
     parts.definition = &definition;
     parts.source = std::move(source);
     parts.sink = std::move(sink);
-    parts.transform = std::make_unique<Transform>(definition, nullptr, database->connect().value());
-    EXPECT_TRUE(parts.transform->prepare(""));
+    parts.transform = std::make_unique<Transform>(definition, nullptr, database->connect().value(), columns);
+    EXPECT_TRUE(parts.transform->prepare());
     parts.state = &state;
     parts.stats = stats.get();
     parts.clock = &clock;
-    parts.limits = limits;
+    quota.emplace(limits, 1, clock.now());
+    parts.quota = &*quota;
     worker = std::make_unique<Worker>(std::move(parts));
     return worker->run(drain.get_token(), abort.get_token());
   }
@@ -67,7 +68,9 @@ class WorkerTest : public ::testing::Test {
   MemoryTable table;
   FakeClock clock;
   StateFile state;
+  SharedColumns columns;
   RunLimits limits;
+  std::optional<ReadQuota> quota;
   std::unique_ptr<Stats> stats;
   std::stop_source drain;
   std::stop_source abort;
@@ -110,7 +113,7 @@ TEST_F(WorkerTest, ATokenSinkWithoutOneMeansTheResolvedStartNotThePeersOffset) {
 TEST_F(WorkerTest, WithoutTokensThePeersOffsetCounts) {
   sink_view->traits_value.holds_token = false;
   source_view->traits_value.stores_positions = true;
-  state.acknowledged = {{"p", "9"}};  // left by another configuration: the group knows better
+  ASSERT_TRUE(state.save_acknowledged({{"p", "9"}}));  // left by another configuration: the group knows better
   source_view->steps.emplace_back([] { return SourceEvent(Assigned{{{"p", "50"}}, {{"p", "3"}}}); });
   end();
   ASSERT_TRUE(run());
@@ -119,7 +122,7 @@ TEST_F(WorkerTest, WithoutTokensThePeersOffsetCounts) {
 
 TEST_F(WorkerTest, WithoutTokensAndWithoutAGroupTheStateResumes) {
   sink_view->traits_value.holds_token = false;
-  state.acknowledged = {{"p", "9"}};
+  ASSERT_TRUE(state.save_acknowledged({{"p", "9"}}));
   assign();
   end();
   ASSERT_TRUE(run());

@@ -50,7 +50,10 @@ class EngineScript : public BatchScript {
         text_(std::move(text)),
         relation_(std::move(relation)),
         statements_(std::move(statements)) {
-    for (const auto& statement : statements_) fixed_ = fixed_ && !changes_catalog(*statement);
+    for (const auto& statement : statements_) {
+      fixed_ = fixed_ && !changes_catalog(*statement);
+      writes_ = writes_ || statement->type != duckdb::StatementType::SELECT_STATEMENT;
+    }
   }
 
   SqlResult<std::shared_ptr<const Schema>> prepare(std::shared_ptr<const Schema> schema) override {
@@ -60,6 +63,7 @@ class EngineScript : public BatchScript {
     });
   }
 
+  bool writes() const override { return writes_; }
   std::optional<std::vector<Path>> columns_read() const override { return read_; }
 
   SqlResult<void> run(const std::vector<RecordBatch>& rows,
@@ -170,6 +174,7 @@ class EngineScript : public BatchScript {
   std::string text_;
   std::string relation_;
   duckdb::vector<duckdb::unique_ptr<duckdb::SQLStatement>> statements_;
+  bool writes_ = false;
   bool fixed_ = true;  // no statement changes the catalog: plans are kept
   BatchSlot slot_;
   std::string fingerprint_;

@@ -47,6 +47,8 @@ class BatchScript {
   virtual ~BatchScript() = default;
   /// Plans every statement for rows of this schema and returns the last one's columns (null: it yields no rows).
   virtual SqlResult<std::shared_ptr<const Schema>> prepare(std::shared_ptr<const Schema> schema) = 0;
+  /// Whether a statement changes something: tables, files, settings.
+  virtual bool writes() const = 0;
   /// Paths of the columns and struct fields that the plans read; nullopt: all. Valid after prepare().
   virtual std::optional<std::vector<std::vector<std::string>>> columns_read() const = 0;
   /// Runs all statements over these rows, of one schema; `consume` gets the last one's rows, batch by batch; its error
@@ -72,6 +74,9 @@ class Session {
                                       std::size_t* column) = 0;
   /// The engine's names of a schema's types ("DECIMAL(18,3)"), in order.
   virtual SqlResult<std::vector<std::string>> type_names(const Schema& schema) = 0;
+  /// Those statements of a script that only this connection would know of, so that each connection must run them: SET,
+  /// USE, PRAGMA, PREPARE. Objects that are TEMPORARY can't be had twice: kind config.
+  virtual SqlResult<std::vector<std::string>> connection_statements(const std::string& text) = 0;
   /// Ends the running call with a `cancelled` error. Any thread.
   virtual void interrupt() = 0;
 };

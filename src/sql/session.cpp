@@ -2,6 +2,8 @@
 
 #include <duckdb/main/client_context.hpp>
 #include <duckdb/main/prepared_statement_data.hpp>
+#include <duckdb/parser/parsed_data/create_info.hpp>
+#include <duckdb/parser/statement/create_statement.hpp>
 
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
@@ -107,6 +109,34 @@ SqlResult<std::vector<std::string>> EngineSession::type_names(const Schema& sche
     for (const auto& type : prepared->GetTypes()) out.push_back(type.ToString());
     prepared.reset();
     connection_->Query("DROP VIEW temp.aqueduck_types");
+    return out;
+  });
+}
+
+SqlResult<std::vector<std::string>> EngineSession::connection_statements(const std::string& text) {
+  return guarded([&]() -> SqlResult<std::vector<std::string>> {
+    std::vector<std::string> out;
+    for (const auto& statement : connection_->ExtractStatements(text)) {
+      switch (statement->type) {
+        case duckdb::StatementType::SET_STATEMENT:
+        case duckdb::StatementType::VARIABLE_SET_STATEMENT:
+        case duckdb::StatementType::PRAGMA_STATEMENT:
+        case duckdb::StatementType::PREPARE_STATEMENT:
+          out.push_back(text.substr(statement->stmt_location, statement->stmt_length));
+          break;
+        case duckdb::StatementType::CREATE_STATEMENT:
+          if (statement->Cast<duckdb::CreateStatement>().info->temporary) {
+            return tl::make_unexpected(SqlError{
+                {ErrorKind::config,
+                 "a temporary object is seen by one connection, and each worker has its own; leave TEMP out: the "
+                 "engine's main database is in memory, too"},
+                statement->stmt_location});
+          }
+          break;
+        default:
+          break;
+      }
+    }
     return out;
   });
 }

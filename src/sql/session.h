@@ -19,6 +19,7 @@ class EngineSession : public Session {
   SqlResult<Schema> schema_of(const std::vector<std::pair<std::string, std::string>>& columns,
                               std::size_t* column) override;
   SqlResult<std::vector<std::string>> type_names(const Schema& schema) override;
+  SqlResult<std::vector<std::string>> connection_statements(const std::string& text) override;
   void interrupt() override;
 
  private:

@@ -12,6 +12,7 @@ constexpr int kWaitMs = 100;
 
 SinkTraits kafka_sink_traits() {
   SinkTraits traits;
+  traits.many_writers = true;
   traits.guarantee =
       "at-least-once: the sink 'kafka' can't store positions in one transaction with the messages, so rows that were "
       "sent just before a crash are sent again";

@@ -16,6 +16,7 @@ const config::ObjectSpec<NoopConfig>& noop_spec() {
 
 SinkTraits noop_traits() {
   SinkTraits traits;
+  traits.many_writers = true;
   traits.guarantee = "at-least-once: rows are dropped, and no position is kept with them";
   return traits;
 }

@@ -87,6 +87,7 @@ bool holds(const Token& stored, const Token& next) {
 SinkTraits parquet_traits(const ParquetConfig& config) {
   SinkTraits traits;
   traits.holds_token = true;
+  traits.many_writers = true;
   traits.commit = {config.roll.rows.value, config.roll.bytes.value, config.roll.interval};
   traits.guarantee = "exactly-once: the positions are stored with the names of the files, which appear together";
   return traits;

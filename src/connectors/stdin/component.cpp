@@ -29,6 +29,7 @@ class StdinFactory final : public SourceFactory {
   std::unique_ptr<Source> make(const ComponentContext& context) const override {
     return std::make_unique<StdinSource>(config_, context.worker == 0);
   }
+  bool divisible() const override { return false; }
   std::string default_decoder() const override {
     if (config_.format == StdinFormat::csv) return "csv";
     return config_.format == StdinFormat::lines ? "raw" : "json";
