@@ -157,6 +157,27 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
 
+// Links resolved as far as the path is there.
+std::filesystem::path resolved(const std::filesystem::path& path) {
+  std::error_code error;
+  auto out = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path.lexically_normal() : out;
+}
+
+void check_files(const Definition& definition, const Node& dead_letter, Faults& faults) {
+  if (definition.sink == nullptr || definition.dead_letter == nullptr) return;
+  const auto rows = definition.sink->file(definition.directory);
+  const auto letters = definition.dead_letter->file(definition.directory);
+  if (rows.empty() || letters.empty() || resolved(rows) != resolved(letters)) return;
+  std::error_code error;
+  if (std::filesystem::exists(rows, error) && !std::filesystem::is_regular_file(rows, error)) return;  // a device
+  const Node* settings = dead_letter.entries.empty() ? &dead_letter : &dead_letter.entries.front().value;
+  const Node* path = settings->find("path");
+  faults.add(path == nullptr ? settings->where : path->where,
+             "the sink writes to {}, too, and one would write over the other's rows: use another file for dead letters",
+             rows.string());
+}
+
 }  // namespace
 
 const config::ObjectInfo& definition_info() { return raw_spec().info(); }
@@ -219,6 +240,7 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
     faults.add(errors->where,
                "errors: {{…: dead_letter}} needs a sink, like dead_letter: {{file: {{path: dead.jsonl}}}}");
   }
+  check_files(out, raw.errors.dead_letter, faults);
   out.batch = raw.batch;
   out.retry = raw.retry;
   out.errors = raw.errors;

@@ -73,6 +73,12 @@ tl::expected<void, Failure> Runner::prepare() {
 std::shared_ptr<const Schema> Runner::output() const { return output_; }
 
 tl::expected<void, Failure> Runner::run() {
+  // Before the state is read.
+  const auto state_lock = lock_state(definition_.state);
+  if (!state_lock) {
+    return failed(state_lock.error().kind == ErrorKind::conflict ? ExitCode::conflict : ExitCode::config,
+                  state_lock.error());
+  }
   if (auto prepared = prepare(); !prepared) return prepared;
   Worker::Parts parts;
   parts.definition = &definition_;

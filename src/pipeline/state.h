@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/lock_file.h"
 #include "base/result.h"
 #include "component/token.h"
 
@@ -31,5 +32,9 @@ class StateFile {
   std::filesystem::path folder_;
   std::string pipeline_;
 };
+
+/// Keeps a second run out of a state folder for as long as it lives; an empty `folder` needs no lock. Kind conflict: it
+/// is in use, and by whom.
+Result<LockFile> lock_state(const std::filesystem::path& folder);
 
 }  // namespace aqueduck::pipeline

@@ -50,6 +50,9 @@ const config::ObjectSpec<FileSinkConfig>& sink_spec() {
                          {"csv", FileFormat::csv, "CSV with a header line"},
                          {"arrow", FileFormat::arrow, "an Arrow IPC stream"}},
                         "What is written.")});
+    out.details(
+        "The file is locked while the sink is open: a second sink or run that would write to it ends with exit code "
+        "14.");
     out.shorthand("path");
     return out;
   }();
@@ -83,6 +86,7 @@ class FileSinkFactory final : public SinkFactory {
     return std::make_unique<FileSink>(config_, context);
   }
   SinkTraits traits() const override { return file_sink_traits(); }
+  std::filesystem::path file(const std::filesystem::path& directory) const override { return directory / config_.path; }
 
  private:
   FileSinkConfig config_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/lock_file.h"
 #include "base/log.h"
 #include "columnar/csv_text.h"
 #include "columnar/dense.h"
@@ -18,15 +19,6 @@ namespace aqueduck {
 namespace {
 
 constexpr std::size_t kTailChunk = 64 << 10;
-
-/// A new name in a folder is only durable when the folder is.
-void sync_folder(const std::filesystem::path& path) {
-  const auto folder = path.parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
 
 }  // namespace
 
@@ -50,7 +42,8 @@ Result<Token> FileSink::open() {
   close();
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) return fail(failed("open", errno));
-  sync_folder(path_);
+  AQ_TRY(lock());
+  (void)sync_folder(path_.parent_path());
   committed_ = ::lseek(descriptor_, 0, SEEK_END);
   if (committed_ < 0) return fail(failed("append to", errno));
   if (format_ == FileFormat::arrow) {
@@ -60,6 +53,19 @@ Result<Token> FileSink::open() {
   }
   fingerprint_ = committed_fingerprint_;
   return Token{};
+}
+
+/// Two writers would each write over what the other one appended.
+Result<void> FileSink::lock() {
+  struct stat found{};
+  if (::fstat(descriptor_, &found) != 0) return fail(failed("open", errno));
+  if (!S_ISREG(found.st_mode)) return {};
+  AQ_ASSIGN(const bool mine, lock_for_writing(descriptor_, path_));
+  if (mine) return {};
+  close();
+  return fail(ErrorKind::conflict,
+              "{} is being written by another run or another sink of this one: give each a file of its own",
+              path_.string());
 }
 
 Result<void> FileSink::cut_torn_line() {

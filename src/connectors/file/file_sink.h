@@ -14,7 +14,8 @@ namespace aqueduck {
 SinkTraits file_sink_traits();
 
 /// Appends rows to one file and syncs it at every commit. Rows wait in memory until then, and are cut off again if
-/// writing them failed midway. A crash can leave a torn line at the end, which open() cuts off.
+/// writing them failed midway. A crash can leave a torn line at the end, which open() cuts off. It locks the file: a
+/// second writer's open() is a conflict.
 class FileSink final : public Sink {
  public:
   FileSink(FileSinkConfig config, const ComponentContext& context);
@@ -29,6 +30,7 @@ class FileSink final : public Sink {
   void close() override;
 
  private:
+  Result<void> lock();
   Result<void> cut_torn_line();
   Result<void> resume_arrow();
   Result<void> append_arrow(const RecordBatch& batch);

@@ -230,6 +230,23 @@ TEST_F(FileTest, SinksConform) {
   }));
 }
 
+TEST_F(FileTest, OneSinkWritesAFileAtATime) {
+  FileSinkConfig out;
+  out.path = "a.jsonl";
+  FileSink first(out, context);
+  FileSink second(out, context);
+  ASSERT_TRUE(first.open());
+  put("a.jsonl", "{\"id\":");  // a line that the first one hasn't finished
+  const auto refused = second.open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::conflict);
+  EXPECT_NE(refused.error().message.find("a.jsonl is being written by"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(read_text(folder.path() / "a.jsonl"), "{\"id\":");
+  ASSERT_TRUE(first.open()) << "its own lock is no hindrance";
+  first.close();
+  EXPECT_TRUE(second.open());
+}
+
 TEST_F(FileTest, SinkCutsATornTail) {
   put("a.jsonl", "{\"id\":1}\n{\"id\":");
   FileSinkConfig out;
