@@ -52,7 +52,8 @@ const config::ObjectSpec<FileSinkConfig>& sink_spec() {
                         "What is written.")});
     out.details(
         "The file is locked while the sink is open: a second sink or run that would write to it ends with exit code "
-        "14.");
+        "14. A pipe or a device (`/dev/stdout`) may stand in its place: nothing is synced there, and what a pipe's "
+        "reader didn't take before it went is gone.");
     out.shorthand("path");
     return out;
   }();
