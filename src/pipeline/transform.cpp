@@ -1,5 +1,7 @@
 #include "pipeline/transform.h"
 
+#include <algorithm>
+
 namespace aqueduck::pipeline {
 
 Transform::Transform(const Definition& definition, std::unique_ptr<Decoder> decoder,
@@ -65,6 +67,12 @@ Result<void> Transform::plan(const std::shared_ptr<const Schema>& decoded) {
   return {};
 }
 
+// Nothing of such a batch is delivered, and what the SQL says to the rest of it must not hide the reason.
+bool Transform::ends(const std::vector<DecodeFailure>& failures) const {
+  if (definition_.errors.decode == OnError::fail) return !failures.empty();
+  return std::any_of(failures.begin(), failures.end(), [](const DecodeFailure& f) { return f.ends.has_value(); });
+}
+
 Result<TransformResult> Transform::run(const Batch& batch) {
   TransformResult result;
   std::vector<RecordBatch> input;
@@ -74,6 +82,10 @@ Result<TransformResult> Transform::run(const Batch& batch) {
       if (!messages.items.empty()) AQ_TRY(decoder_->decode(messages.items));
     }
     AQ_ASSIGN(Decoded decoded, decoder_->finish());
+    if (ends(decoded.failures)) {
+      result.failures = std::move(decoded.failures);
+      return result;
+    }
     if (decoded.batch.rows() > 0 && !metadata_.empty()) {
       AQ_ASSIGN(RecordBatch extended, metadata_.extend(decoded, batch));
       input.push_back(std::move(extended));

@@ -33,7 +33,8 @@ class Transform {
   /// The decoder's columns for a later process, if they changed since the last call.
   std::optional<std::string> changed_schema();
 
-  /// Errors: sql (of these rows), config (the SQL doesn't fit the columns), decode (`columns: fail`), limit, cancelled.
+  /// Where failures end the pipeline, by its policy or by themselves, there are no rows, and the SQL isn't run. Errors:
+  /// sql (of these rows), config (the SQL doesn't fit the columns), limit, cancelled.
   Result<TransformResult> run(const Batch& batch);
   /// Ends a running statement. Any thread.
   void interrupt();
@@ -41,6 +42,7 @@ class Transform {
  private:
   Result<void> plan(const std::shared_ptr<const Schema>& decoded);
   Result<std::shared_ptr<const Schema>> with_metadata(const std::shared_ptr<const Schema>& decoded);
+  bool ends(const std::vector<DecodeFailure>& failures) const;
   Error located(sql::SqlError error) const;
 
   const Definition& definition_;

@@ -287,6 +287,11 @@ Worker::Step Worker::handle_failures(const std::vector<DecodeFailure>& failures)
     const Message& message = batch_.message(failure.message, &partition);
     const std::string text = fmt::format("message at {}{}{}: {}", partition, message.offset < 0 ? "" : ":",
                                          message.offset < 0 ? "" : std::to_string(message.offset), failure.reason);
+    if (failure.ends) {
+      Error error{*failure.ends, text};
+      const ExitCode code = code_of(error, ExitCode::stopped);
+      return failed(code, std::move(error));
+    }
     switch (p_.definition->errors.decode) {
       case OnError::fail:
         return failed(
