@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "sql/database.h"
+
 namespace aqueduck::pipeline {
 namespace {
 
 using config::Faults;
 using config::Node;
+
+constexpr int kMostThreads = 1'024;
 
 const config::ObjectSpec<BatchConfig>& batch_spec() {
   static const config::ObjectSpec<BatchConfig> spec(
@@ -58,7 +62,7 @@ const config::ObjectSpec<ErrorsConfig>& errors_spec() {
 const config::ObjectSpec<EngineConfig>& engine_spec() {
   static const config::ObjectSpec<EngineConfig> spec(
       "engine", "Limits of the SQL engine.",
-      {config::field("threads", &EngineConfig::threads, "Threads that one statement may use."),
+      {config::field("threads", &EngineConfig::threads, "Threads that one statement may use; 1 to 1024."),
        config::field("memory", &EngineConfig::memory, "Memory limit of the engine. Default: 80 % of the machine's.")
            .example("1GiB"),
        config::field("temp_directory", &EngineConfig::temp_directory,
@@ -151,8 +155,9 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     faults.add(at("batch", "rows"), "a batch of 0 rows would never be handed on; use 1 or more");
   if (raw.batch.bytes.value == 0)
     faults.add(at("batch", "bytes"), "a batch of 0 bytes would never be handed on; use 1KiB or more");
-  if (raw.engine.threads < 1)
-    faults.add(at("engine", "threads"), "{} threads is too few; use 1 or more", raw.engine.threads);
+  if (raw.engine.threads < 1 || raw.engine.threads > kMostThreads) {
+    faults.add(at("engine", "threads"), "{} threads can't be had; use 1 to {}", raw.engine.threads, kMostThreads);
+  }
   if (raw.retry.initial.count() <= 0)
     faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
@@ -179,6 +184,15 @@ void check_files(const Definition& definition, const Node& dead_letter, Faults& 
 }
 
 }  // namespace
+
+Error with_engine_keys(Error error, const EngineConfig& engine) {
+  if (error.kind != ErrorKind::limit || error.message.find(sql::kOutOfMemory) == std::string::npos) return error;
+  error.message += "; raise `engine.memory`";
+  if (engine.memory) error.message += fmt::format(" ({} now)", format_bytes(engine.memory->value));
+  if (engine.temp_directory.empty()) error.message += ", or set `engine.temp_directory` so that it can spill to disk";
+  if (engine.threads > 1) error.message += ", or lower `engine.threads`";
+  return error;
+}
 
 const config::ObjectInfo& definition_info() { return raw_spec().info(); }
 const config::ObjectInfo& commit_info() { return commit_spec().info(); }

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/log.h"
@@ -18,7 +19,7 @@ Result<void> run_setup(const Definition& definition, sql::Session& session) {
     if (auto done = session.execute(statement.text); !done) {
       const auto& error = done.error();
       const config::Location where = error.offset ? statement.node.at(*error.offset) : statement.node.where;
-      return fail(with_context(error.error, where.to_string()));
+      return fail(with_context(with_engine_keys(error.error, definition.engine), where.to_string()));
     }
   }
   return {};
@@ -100,7 +101,7 @@ tl::expected<void, Failure> Runner::run() {
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ended = false;
-  std::jthread deadline([&](const std::stop_token&) {
+  const auto watch = [&] {
     std::unique_lock lock(mutex);
     std::stop_token drain = drain_.get_token();
     changed.wait(lock, drain, [&] { return ended; });
@@ -109,7 +110,16 @@ tl::expected<void, Failure> Runner::run() {
     log::warn("not everything was delivered within the drain time of {}", format_duration(definition_.drain));
     abort_.request_stop();
     worker_->interrupt();
-  });
+  };
+  std::jthread deadline;
+  try {
+    deadline = std::jthread(watch);
+  } catch (const std::system_error& error) {  // the engine's may be all that the machine has
+    return failed(ExitCode::limit, make_error(ErrorKind::limit,
+                                              "cannot start another thread ({}): lower `engine.threads`, which is {}, "
+                                              "or raise what the process may have",
+                                              error.code().message(), definition_.engine.threads));
+  }
   auto result = worker_->run(drain_.get_token(), abort_.get_token());
   {
     const std::lock_guard lock(mutex);

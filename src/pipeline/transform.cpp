@@ -18,7 +18,8 @@ Result<std::shared_ptr<const Schema>> Transform::with_metadata(const std::shared
 
 Error Transform::located(sql::SqlError error) const {
   const config::Node& node = definition_.sql->node;
-  return with_context(std::move(error.error), (error.offset ? node.at(*error.offset) : node.where).to_string());
+  return with_context(with_engine_keys(std::move(error.error), definition_.engine),
+                      (error.offset ? node.at(*error.offset) : node.where).to_string());
 }
 
 Result<void> Transform::prepare(const std::string& saved_schema) {
