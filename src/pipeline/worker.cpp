@@ -63,7 +63,9 @@ Failure Worker::source_failure(Error error) const {
   return {code, with_context(std::move(error), "source " + p_.definition->source_name)};
 }
 Failure Worker::sink_failure(Error error) const {
-  const ExitCode code = code_of(error, ExitCode::sink_failed);
+  ExitCode code = code_of(error, ExitCode::sink_failed);
+  // Nobody here asked to stop: whoever reads what the sink writes has gone.
+  if (error.kind == ErrorKind::cancelled && !abort_.stop_requested()) code = ExitCode::reader_gone;
   return {code, with_context(std::move(error), "sink " + p_.definition->sink_name)};
 }
 
