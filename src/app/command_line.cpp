@@ -1,10 +1,16 @@
 #include "app/command_line.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 #include "app/cli/command.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/secret.h"
 #include "config/faults.h"
@@ -33,7 +39,8 @@ void define(CLI::App& app, Globals& globals, int& exit_code) {
   app.footer(
       "Exit codes: 0 done, 1 stopped by `errors:` or a query failed, 2 usage, 10 configuration, 11 source "
       "unreachable,\n"
-      "12 sink failed for good, 13 resource limit, 14 stored state contradicts, 15 drain incomplete.");
+      "12 sink failed for good, 13 resource limit, 14 stored state contradicts or is in use, 15 drain incomplete,\n"
+      "141 the reader of stdout has gone.");
   app.add_option("--log-level", globals.log_level, "trace, debug, info, warn, error or off; logs go to stderr")
       ->capture_default_str();
   app.add_option("--log-format", globals.log_format, "text or json")->capture_default_str();
@@ -60,11 +67,28 @@ constexpr const char* kSummary = "SQL on streams and on stages, in one binary.";
 }  // namespace
 
 int report(const Error& error, pipeline::ExitCode code) {
+  if (code == pipeline::ExitCode::reader_gone) return static_cast<int>(code);
   std::fprintf(stderr, "%s\n", redact(error.message).c_str());
   return static_cast<int>(code);
 }
 
-int run(int argc, char** argv) {
+namespace {
+
+// Output that got lost is a failure of the command, however well the rest went.
+int finish_output(int exit_code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  const int reason = errno;
+  pollfd output{STDOUT_FILENO, 0, 0};
+  const bool gone = ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+  if (exit_code != 0) return exit_code;
+  if (gone) return static_cast<int>(pipeline::ExitCode::reader_gone);
+  const Error error = reason == 0 ? make_error(ErrorKind::io, "cannot write all of it to stdout")
+                                  : system_error(reason, "write", "stdout");
+  return report(error, error.kind == ErrorKind::limit ? pipeline::ExitCode::limit : pipeline::ExitCode::stopped);
+}
+
+int run_command(int argc, char** argv) {
   CLI::App app{kSummary, "aqueduck"};
   Globals globals;
   int exit_code = 0;
@@ -85,6 +109,17 @@ int run(int argc, char** argv) {
     return static_cast<int>(pipeline::ExitCode::usage);
   }
   return exit_code;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  (void)std::signal(SIGPIPE,
+                    SIG_IGN);  // a reader that has gone is an error of the write, so that files are closed well
+  // What a command prints is written at its end, as a whole, so that the reason of a failure is known.
+  constexpr std::size_t kOutput = std::size_t{1} << 20U;
+  if (::isatty(STDOUT_FILENO) == 0) (void)std::setvbuf(stdout, nullptr, _IOFBF, kOutput);
+  return finish_output(run_command(argc, argv));
 }
 
 std::vector<std::pair<std::string, std::string>> help_texts() {

@@ -24,8 +24,9 @@ Every command ends with one of these. What went wrong is on stderr; stdout carri
 | 11 | The source can't be reached or read, for longer than `retry: {give_up_after: …}` allows or for good. | Check address, credentials and path. |
 | 12 | The sink failed for good. | Nothing that it didn't take is acknowledged; start again when it works. |
 | 13 | A limit was reached: memory, disk, a size. | Raise the limit that the message names. |
-| 14 | Stored state contradicts itself, the source or the sink. | The message says what contradicts what. Don't delete state before you know why. |
+| 14 | Stored state contradicts itself, the source or the sink; or another run holds the state folder or the output file. | The message says what contradicts what, or who holds it. Don't delete state before you know why. |
 | 15 | A stop did not deliver everything within `drain:`, or a second signal ended it. | Nothing undelivered is acknowledged; the next run reads it again. |
+| 141 | Whoever read stdout has gone, as `head` does: nothing is said about it. | Nothing that wasn't printed is acknowledged. |
 )";
 
 // YAML of a component under a key of the pipeline file.

@@ -23,7 +23,6 @@ sigset_t stop_signals() {
 StopSignals::StopSignals(std::function<void()> stop, int exit_code) {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  (void)std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error of the console sink, not the end
   thread_ = std::jthread([stop = std::move(stop), exit_code](const std::stop_token& end) {
     const sigset_t waited = stop_signals();
     bool asked = false;

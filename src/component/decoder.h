@@ -17,6 +17,8 @@ using ColumnPath = std::vector<std::string>;
 struct DecodeFailure {
   std::uint32_t message = 0;  ///< index among all messages given since the last finish()
   std::string reason;         ///< for people: what and where in the message
+  /// Set where the pipeline ends whatever its error policy says (`columns: fail`, a header that names no columns).
+  std::optional<ErrorKind> ends{};
 };
 
 struct Decoded {
@@ -47,8 +49,8 @@ class Decoder {
   /// all of them. Called between finish() and decode() only. The next schema() tells the narrowed form.
   virtual void restrict_to(const std::optional<std::vector<ColumnPath>>& columns) = 0;
 
-  /// Takes messages; their bytes must stay valid until finish(). Errors only for what ends the pipeline
-  /// (policy `columns: fail`, memory); a bad message is a failure in finish().
+  /// Takes messages; their bytes must stay valid until finish(). Errors only for what no message is to blame for
+  /// (memory); a bad message is a failure in finish().
   virtual Result<void> decode(std::span<const Message> messages) = 0;
   /// The rows of everything taken since the last finish().
   virtual Result<Decoded> finish() = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,6 +49,9 @@ using DecoderFactory = Factory<Decoder>;
 class SinkFactory : public Factory<Sink> {
  public:
   virtual SinkTraits traits() const = 0;
+  /// The one file that it writes, which no other sink may write meanwhile; empty where there is none such. `directory`
+  /// is where relative paths start.
+  virtual std::filesystem::path file(const std::filesystem::path& /*directory*/) const { return {}; }
 };
 
 /// A registered component: its table, and how its configuration becomes a factory. `parse` adds faults and may return

@@ -49,8 +49,14 @@ using CommitResult = std::variant<Committed, Moved, Unknown>;
 /// itself on the new base. Otherwise nothing changes and it answers Moved. Sinks without a token make the rows durable
 /// as well as they can and answer Committed{next}.
 ///
-/// Errors: unavailable (the pipeline tries again, with backoff), denied, config, sql, io, limit. Errors of commit()
-/// mean that it definitely did not happen.
+/// Errors: unavailable (the pipeline tries again, with backoff), denied, config, sql, io, limit, conflict (another
+/// writer), cancelled (whoever reads what it writes has gone: the pipeline ends quietly). Errors of commit() mean that
+/// it definitely did not happen.
+///
+/// After Unknown the uncommitted set stays as it is, and stored_token() decides: where the token that it finds covers
+/// the doubtful commit's `next`, the commit happened, and the sink drops the set there and then. Where it doesn't, or
+/// `next` is empty so that no token can tell, the set stays for the commit that the pipeline makes again. Nothing is
+/// written between the two.
 class Sink {
  public:
   Sink() = default;
@@ -65,7 +71,7 @@ class Sink {
   virtual Result<CommitResult> commit(const Token& expected, const Token& next) = 0;
   /// Drops the uncommitted set.
   virtual Result<void> abort() = 0;
-  /// Reads the stored token again.
+  /// Reads the stored token again; after Unknown it settles what became of the uncommitted set (see above).
   virtual Result<Token> stored_token() = 0;
   /// Releases everything; what is uncommitted is dropped. No call but open() follows.
   virtual void close() = 0;

@@ -62,16 +62,35 @@ Node* step(Node& node, const std::string& key, const Location& where, Faults& fa
     if (index == node.items.size()) node.items.emplace_back().where = where;
     return &node.items[index];
   }
-  if (node.kind == Node::Kind::scalar) {
-    faults.add(where, "'{}' can't be set: what is above it is a text, not a map", shown(key));
-    return nullptr;
-  }
   node.kind = Node::Kind::map;
   for (Node::Entry& entry : node.entries) {
     if (entry.key == key) return &entry.value;
   }
   node.entries.push_back({key, where, Node{}});
   return &node.entries.back().value;
+}
+
+// A text where a map is wanted: a component's short form (`source: stdin`) becomes the long one if that is what is
+// meant. False after a fault.
+bool open_scalar(Node& node, const std::vector<std::string>& keys, std::size_t depth, const Location& where,
+                 Faults& faults) {
+  if (node.kind != Node::Kind::scalar) return true;
+  if (depth > 0 && node.text == keys[depth]) {
+    Node map;
+    map.kind = Node::Kind::map;
+    map.where = node.where;
+    map.entries.push_back({node.text, node.where, Node{}});
+    node = std::move(map);
+    return true;
+  }
+  std::string path;
+  for (std::size_t i = 0; i < depth; ++i) path += (i == 0 ? "" : ".") + keys[i];
+  std::string instead = "…";
+  for (std::size_t i = keys.size(); i > depth; --i) instead = fmt::format("{{{}: {}}}", keys[i - 1], instead);
+  faults.add(where,
+             "'{}' can't be set: '{}' is {} here, which has nothing below it; replace it whole, like --set '{}={}'",
+             shown(keys[depth]), shown(path), shown(node), shown(path), shown(instead));
+  return false;
 }
 
 }  // namespace
@@ -93,8 +112,9 @@ void set_path(Node& root, std::string_view assignment, Faults& faults) {
     remember_secret(value->text);
   }
   Node* at = &root;
-  for (const std::string& key : keys) {
-    at = step(*at, key, where, faults);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!open_scalar(*at, keys, i, where, faults)) return;
+    at = step(*at, keys[i], where, faults);
     if (at == nullptr) return;
   }
   *at = std::move(*value);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "sql/database.h"
+
 namespace aqueduck::pipeline {
 namespace {
 
 using config::Faults;
 using config::Node;
+
+constexpr int kMostThreads = 1'024;
 
 const config::ObjectSpec<BatchConfig>& batch_spec() {
   static const config::ObjectSpec<BatchConfig> spec(
@@ -58,7 +62,7 @@ const config::ObjectSpec<ErrorsConfig>& errors_spec() {
 const config::ObjectSpec<EngineConfig>& engine_spec() {
   static const config::ObjectSpec<EngineConfig> spec(
       "engine", "Limits of the SQL engine.",
-      {config::field("threads", &EngineConfig::threads, "Threads that one statement may use."),
+      {config::field("threads", &EngineConfig::threads, "Threads that one statement may use; 1 to 1024."),
        config::field("memory", &EngineConfig::memory, "Memory limit of the engine. Default: 80 % of the machine's.")
            .example("1GiB"),
        config::field("temp_directory", &EngineConfig::temp_directory,
@@ -155,15 +159,46 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     faults.add(at("batch", "rows"), "a batch of 0 rows would never be handed on; use 1 or more");
   if (raw.batch.bytes.value == 0)
     faults.add(at("batch", "bytes"), "a batch of 0 bytes would never be handed on; use 1KiB or more");
-  if (raw.engine.threads < 1)
-    faults.add(at("engine", "threads"), "{} threads is too few; use 1 or more", raw.engine.threads);
+  if (raw.engine.threads < 1 || raw.engine.threads > kMostThreads) {
+    faults.add(at("engine", "threads"), "{} threads can't be had; use 1 to {}", raw.engine.threads, kMostThreads);
+  }
   if (raw.workers < 1 || raw.workers > kMostWorkers)
     faults.add(root.find("workers")->where, "{} workers: use 1 to {}", raw.workers, kMostWorkers);
   if (raw.retry.initial.count() <= 0)
     faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
 
+// Links resolved as far as the path is there.
+std::filesystem::path resolved(const std::filesystem::path& path) {
+  std::error_code error;
+  auto out = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path.lexically_normal() : out;
+}
+
+void check_files(const Definition& definition, const Node& dead_letter, Faults& faults) {
+  if (definition.sink == nullptr || definition.dead_letter == nullptr) return;
+  const auto rows = definition.sink->file(definition.directory);
+  const auto letters = definition.dead_letter->file(definition.directory);
+  if (rows.empty() || letters.empty() || resolved(rows) != resolved(letters)) return;
+  std::error_code error;
+  if (std::filesystem::exists(rows, error) && !std::filesystem::is_regular_file(rows, error)) return;  // a device
+  const Node* settings = dead_letter.entries.empty() ? &dead_letter : &dead_letter.entries.front().value;
+  const Node* path = settings->find("path");
+  faults.add(path == nullptr ? settings->where : path->where,
+             "the sink writes to {}, too, and one would write over the other's rows: use another file for dead letters",
+             rows.string());
+}
+
 }  // namespace
+
+Error with_engine_keys(Error error, const EngineConfig& engine) {
+  if (error.kind != ErrorKind::limit || error.message.find(sql::kOutOfMemory) == std::string::npos) return error;
+  error.message += "; raise `engine.memory`";
+  if (engine.memory) error.message += fmt::format(" ({} now)", format_bytes(engine.memory->value));
+  if (engine.temp_directory.empty()) error.message += ", or set `engine.temp_directory` so that it can spill to disk";
+  if (engine.threads > 1) error.message += ", or lower `engine.threads`";
+  return error;
+}
 
 const config::ObjectInfo& definition_info() { return raw_spec().info(); }
 const config::ObjectInfo& commit_info() { return commit_spec().info(); }
@@ -225,6 +260,7 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
     faults.add(errors->where,
                "errors: {{…: dead_letter}} needs a sink, like dead_letter: {{file: {{path: dead.jsonl}}}}");
   }
+  check_files(out, raw.errors.dead_letter, faults);
   out.batch = raw.batch;
   out.retry = raw.retry;
   out.errors = raw.errors;

@@ -50,6 +50,9 @@ struct EngineConfig {
   std::filesystem::path extension_directory;
 };
 
+/// Names the keys that a user can change where the engine ran out of memory; other errors stay as they are.
+Error with_engine_keys(Error error, const EngineConfig& engine);
+
 /// A text of the file with the place where it stands, for errors in it.
 struct Statement {
   std::string text;

@@ -13,6 +13,7 @@ enum class ExitCode {
   limit = 13,
   conflict = 14,
   drain_incomplete = 15,
+  reader_gone = 141,  ///< nobody reads stdout any more (`| head`): as a shell shows a death by SIGPIPE; nothing is said
 };
 
 }  // namespace aqueduck::pipeline

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/log.h"
@@ -13,16 +14,29 @@ tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }
 
-Error located(const Statement& statement, const sql::SqlError& error) {
+Error located(const Definition& definition, const Statement& statement, const sql::SqlError& error) {
   const config::Location where = error.offset ? statement.node.at(*error.offset) : statement.node.where;
-  return with_context(error.error, where.to_string());
+  return with_context(with_engine_keys(error.error, definition.engine), where.to_string());
 }
 
-Result<void> run_all(const std::vector<Statement>& statements, sql::Session& session) {
+Result<void> run_all(const Definition& definition, const std::vector<Statement>& statements, sql::Session& session) {
   for (const Statement& statement : statements) {
-    if (auto done = session.execute(statement.text); !done) return fail(located(statement, done.error()));
+    if (auto done = session.execute(statement.text); !done) return fail(located(definition, statement, done.error()));
   }
   return {};
+}
+
+template <typename Work>
+tl::expected<std::jthread, Failure> start_thread(const Definition& definition, Work work) {
+  try {
+    return std::jthread(std::move(work));
+  } catch (const std::system_error& error) {  // the engine's may be all that the machine has
+    return failed(ExitCode::limit,
+                  make_error(ErrorKind::limit,
+                             "cannot start another thread ({}): lower `engine.threads`, which is {}, or `workers`, "
+                             "which is {}, or raise what the process may have",
+                             error.code().message(), definition.engine.threads, definition.workers));
+  }
 }
 
 /// What of `setup:` each connection must run for itself.
@@ -30,7 +44,7 @@ Result<std::vector<Statement>> connection_setup(const Definition& definition, sq
   std::vector<Statement> out;
   for (const Statement& statement : definition.setup) {
     auto local = session.connection_statements(statement.text);
-    if (!local) return fail(located(statement, local.error()));
+    if (!local) return fail(located(definition, statement, local.error()));
     for (std::string& text : *local) out.push_back({std::move(text), statement.node});
   }
   return out;
@@ -48,7 +62,7 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   if (!database) return failed(ExitCode::config, std::move(database).error());
   auto session = (*database)->connect();
   if (!session) return failed(ExitCode::stopped, std::move(session).error());
-  if (auto done = run_all(definition.setup, **session); !done) {
+  if (auto done = run_all(definition, definition.setup, **session); !done) {
     const ErrorKind kind = done.error().kind;
     return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
   }
@@ -162,7 +176,7 @@ tl::expected<void, Failure> Runner::make_workers() {
       if (!session) return failed(ExitCode::stopped, std::move(session).error());
       auto local = connection_setup(definition_, **session);
       if (!local) return failed(ExitCode::config, std::move(local).error());
-      if (auto done = run_all(*local, **session); !done) return failed(ExitCode::config, std::move(done).error());
+      if (auto done = run_all(definition_, *local, **session); !done) return failed(ExitCode::config, std::move(done).error());
       auto transform = make_transform(i, std::move(*session));
       if (!transform) return tl::make_unexpected(std::move(transform).error());
       parts.transform = std::move(*transform);
@@ -190,16 +204,29 @@ tl::expected<void, Failure> Runner::run_workers() {
     failure = std::move(result).error();
     drain_.request_stop();
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers_.size(); ++i) threads.emplace_back([&, i] { work(*workers_[i]); });
-    work(*workers_.front());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < workers_.size(); ++i) {
+    auto thread = start_thread(definition_, [&, i] { work(*workers_[i]); });
+    if (!thread) {
+      drain_.request_stop();
+      threads.clear();  // joins them
+      return tl::make_unexpected(std::move(thread).error());
+    }
+    threads.push_back(std::move(*thread));
   }
+  work(*workers_.front());
+  threads.clear();
   if (failure) return tl::make_unexpected(std::move(*failure));
   return {};
 }
 
 tl::expected<void, Failure> Runner::run() {
+  // Before the state is read.
+  const auto state_lock = lock_state(definition_.state);
+  if (!state_lock) {
+    return failed(state_lock.error().kind == ErrorKind::conflict ? ExitCode::conflict : ExitCode::config,
+                  state_lock.error());
+  }
   if (auto prepared = prepare(); !prepared) return prepared;
   for (const std::string& note : notes()) log::warn("{}", note);
   if (auto made = make_workers(); !made) return made;
@@ -208,7 +235,7 @@ tl::expected<void, Failure> Runner::run() {
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ended = false;
-  std::jthread deadline([&](const std::stop_token&) {
+  const auto watch = [&] {
     std::unique_lock lock(mutex);
     std::stop_token drain = drain_.get_token();
     changed.wait(lock, drain, [&] { return ended; });
@@ -217,7 +244,9 @@ tl::expected<void, Failure> Runner::run() {
     log::warn("not everything was delivered within the drain time of {}", format_duration(definition_.drain));
     abort_.request_stop();
     for (const auto& worker : workers_) worker->interrupt();
-  });
+  };
+  auto deadline = start_thread(definition_, watch);
+  if (!deadline) return tl::make_unexpected(std::move(deadline).error());
   auto result = run_workers();
   {
     const std::lock_guard lock(mutex);

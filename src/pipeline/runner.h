@@ -41,7 +41,7 @@ class Runner {
   /// Opens the engine, runs `setup:`, makes the components, parses the SQL and, where columns are known, plans it. All
   /// that `check` needs; no source or sink is opened.
   tl::expected<void, Failure> prepare();
-  /// prepare() first. Blocks until the pipeline ends.
+  /// prepare() first, under the state folder's lock. Blocks until the pipeline ends.
   tl::expected<void, Failure> run();
   /// Deliver what was read and stop, within the definition's `drain`. Any thread, any number of times.
   void request_drain();

@@ -96,4 +96,15 @@ Result<void> StateFile::save() const {
                       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+Result<LockFile> lock_state(const std::filesystem::path& folder) {
+  if (folder.empty()) return LockFile();
+  AQ_TRY(make_folders(folder));
+  auto lock = LockFile::take(folder / "lock");
+  if (lock || lock.error().kind != ErrorKind::conflict) return lock;
+  return fail(ErrorKind::conflict,
+              "the state folder {} is in use ({}): two runs over one state lose rows; stop the other one, or give this "
+              "one a folder and a sink of its own",
+              folder.string(), lock.error().message);
+}
+
 }  // namespace aqueduck::pipeline

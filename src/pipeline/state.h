@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/lock_file.h"
 #include "base/result.h"
 #include "component/token.h"
 
@@ -42,5 +43,9 @@ class StateFile {
   Positions starts_;
   Positions acknowledged_;
 };
+
+/// Keeps a second run out of a state folder for as long as it lives; an empty `folder` needs no lock. Kind conflict: it
+/// is in use, and by whom.
+Result<LockFile> lock_state(const std::filesystem::path& folder);
 
 }  // namespace aqueduck::pipeline

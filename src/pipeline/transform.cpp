@@ -1,5 +1,7 @@
 #include "pipeline/transform.h"
 
+#include <algorithm>
+
 namespace aqueduck::pipeline {
 
 Transform::Transform(const Definition& definition, std::unique_ptr<Decoder> decoder,
@@ -17,7 +19,8 @@ Result<std::shared_ptr<const Schema>> Transform::with_metadata(const std::shared
 
 Error Transform::located(sql::SqlError error) const {
   const config::Node& node = definition_.sql->node;
-  return with_context(std::move(error.error), (error.offset ? node.at(*error.offset) : node.where).to_string());
+  return with_context(with_engine_keys(std::move(error.error), definition_.engine),
+                      (error.offset ? node.at(*error.offset) : node.where).to_string());
 }
 
 Result<void> Transform::prepare() {
@@ -102,11 +105,21 @@ Result<void> Transform::plan(const std::shared_ptr<const Schema>& decoded) {
   return {};
 }
 
+// Nothing of such a batch is delivered, and what the SQL says to the rest of it must not hide the reason.
+bool Transform::ends(const std::vector<DecodeFailure>& failures) const {
+  if (definition_.errors.decode == OnError::fail) return !failures.empty();
+  return std::any_of(failures.begin(), failures.end(), [](const DecodeFailure& f) { return f.ends.has_value(); });
+}
+
 Result<TransformResult> Transform::run(const Batch& batch) {
   TransformResult result;
   std::vector<RecordBatch> input;
   if (decoder_ != nullptr) {
     AQ_ASSIGN(Decoded decoded, decode(batch));
+    if (ends(decoded.failures)) {
+      result.failures = std::move(decoded.failures);
+      return result;
+    }
     if (decoded.batch.rows() > 0 && !metadata_.empty()) {
       AQ_ASSIGN(RecordBatch extended, metadata_.extend(decoded, batch));
       input.push_back(std::move(extended));

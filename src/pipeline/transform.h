@@ -38,7 +38,8 @@ class Transform {
   /// Whether the SQL has a statement that changes something. Valid after prepare().
   bool writes() const { return script_ != nullptr && script_->writes(); }
 
-  /// Errors: sql (of these rows), config (the SQL doesn't fit the columns), decode (`columns: fail`), limit, cancelled.
+  /// Where failures end the pipeline, by its policy or by themselves, there are no rows, and the SQL isn't run. Errors:
+  /// sql (of these rows), config (the SQL doesn't fit the columns), limit, cancelled.
   Result<TransformResult> run(const Batch& batch);
   /// Ends a running statement. Any thread.
   void interrupt();
@@ -49,6 +50,7 @@ class Transform {
   Result<Decoded> decode(const Batch& batch);
   Result<void> plan(const std::shared_ptr<const Schema>& decoded);
   Result<std::shared_ptr<const Schema>> with_metadata(const std::shared_ptr<const Schema>& decoded);
+  bool ends(const std::vector<DecodeFailure>& failures) const;
   Error located(sql::SqlError error) const;
 
   const Definition& definition_;

@@ -69,7 +69,9 @@ Failure Worker::source_failure(Error error) const {
   return {code, with_context(std::move(error), "source " + p_.definition->source_name)};
 }
 Failure Worker::sink_failure(Error error) const {
-  const ExitCode code = code_of(error, ExitCode::sink_failed);
+  ExitCode code = code_of(error, ExitCode::sink_failed);
+  // Nobody here asked to stop: whoever reads what the sink writes has gone.
+  if (error.kind == ErrorKind::cancelled && !abort_.stop_requested()) code = ExitCode::reader_gone;
   return {code, with_context(std::move(error), "sink " + p_.definition->sink_name)};
 }
 
@@ -298,6 +300,11 @@ Worker::Step Worker::handle_failures(const std::vector<DecodeFailure>& failures)
     const Message& message = batch_.message(failure.message, &partition);
     const std::string text = fmt::format("message at {}{}{}: {}", partition, message.offset < 0 ? "" : ":",
                                          message.offset < 0 ? "" : std::to_string(message.offset), failure.reason);
+    if (failure.ends) {
+      Error error{*failure.ends, text};
+      const ExitCode code = code_of(error, ExitCode::stopped);
+      return failed(code, std::move(error));
+    }
     switch (p_.definition->errors.decode) {
       case OnError::fail:
         return failed(

@@ -19,6 +19,8 @@ struct SqlError {
   Error error;
   std::optional<std::size_t> offset;
 };
+/// Errors of kind limit that say so can be helped by more memory or a folder to spill to.
+inline constexpr std::string_view kOutOfMemory = "out of memory";
 template <typename T>
 using SqlResult = tl::expected<T, SqlError>;
 

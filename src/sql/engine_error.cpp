@@ -58,6 +58,11 @@ SqlError to_sql_error(const duckdb::ErrorData& error) {
   SqlError out;
   out.error.kind = kind_of(error.Type());
   out.error.message = plain_message(error.RawMessage());
+  if (error.Type() == duckdb::ExceptionType::OUT_OF_MEMORY) {
+    // What follows the first line is advice about statements that a user of ours doesn't write.
+    std::string& text = out.error.message;
+    text = fmt::format("the engine is {}: {}", kOutOfMemory, text.substr(0, text.find('\n')));
+  }
   const auto& extra = error.ExtraInfo();
   if (const auto at = extra.find("position"); at != extra.end()) {
     std::size_t offset = 0;

@@ -29,21 +29,30 @@ ExitCode code_of(ErrorKind kind) {
       return ExitCode::limit;
     case ErrorKind::conflict:
       return ExitCode::conflict;
+    case ErrorKind::cancelled:
+      return ExitCode::reader_gone;
     default:
       return ExitCode::stopped;
   }
 }
 
-int report_sql(const std::string& sql, const sql::SqlError& error) {
+// Without a file the engine's settings are changed by SQL alone.
+Error with_advice(Error error, const pipeline::Definition& definition) {
+  if (!definition.file.empty()) return pipeline::with_engine_keys(std::move(error), definition.engine);
+  if (error.kind == ErrorKind::limit && error.message.find(sql::kOutOfMemory) != std::string::npos) {
+    error.message += "; begin the SQL with SET temp_directory = 'FOLDER'; so that it can spill to disk";
+  }
+  return error;
+}
+
+int report_sql(const std::string& sql, sql::SqlError error, const pipeline::Definition& definition) {
+  error.error = with_advice(std::move(error.error), definition);
   return report(Error{error.error.kind, with_excerpt(sql, error)}, code_of(error.error.kind));
 }
 
-tl::expected<pipeline::Engine, pipeline::Failure> engine_for(const std::string& file,
-                                                             const std::vector<std::string>& overrides) {
-  if (file.empty()) return pipeline::open_engine({});
-  auto definition = pipeline::load_definition(file, builtin_registry(), {overrides, config::process_environment()});
-  if (!definition) return tl::make_unexpected(pipeline::Failure{ExitCode::config, std::move(definition).error()});
-  return pipeline::open_engine(*definition);
+Result<pipeline::Definition> definition_of(const std::string& file, const std::vector<std::string>& overrides) {
+  if (file.empty()) return pipeline::Definition{};
+  return pipeline::load_definition(file, builtin_registry(), {overrides, config::process_environment()});
 }
 
 int query(const QueryOptions& options) {
@@ -57,11 +66,14 @@ int query(const QueryOptions& options) {
   }
   const auto format = parse_row_format(options.format);
   if (!format) return report(format.error(), ExitCode::usage);
-  auto engine = engine_for(file, options.overrides);
+  const auto definition = definition_of(file, options.overrides);
+  if (!definition) return report(definition.error(), ExitCode::config);
+  auto engine = pipeline::open_engine(*definition);
   if (!engine) return report(engine.error().error, engine.error().code);
   auto rows = engine->session->query(sql);
-  if (!rows) return report_sql(sql, rows.error());
-  if (auto printed = print_rows(*engine->session, **rows, *format); !printed) return report_sql(sql, printed.error());
+  if (!rows) return report_sql(sql, rows.error(), *definition);
+  if (auto printed = print_rows(*engine->session, **rows, *format); !printed)
+    return report_sql(sql, printed.error(), *definition);
   return 0;
 }
 

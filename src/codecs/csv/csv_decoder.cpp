@@ -68,7 +68,9 @@ Result<void> CsvDecoder::restore(const std::string& saved) {
       json["version"] != kVersion) {
     return fail(ErrorKind::conflict, "the saved header can't be read: {}", shown(saved));
   }
-  return take_header(json["header"].get<std::string>());
+  auto taken = take_header(json["header"].get<std::string>());
+  if (!taken) return fail(with_context(std::move(taken).error(), "the saved header"));
+  return {};
 }
 
 void CsvDecoder::restrict_to(const std::optional<std::vector<ColumnPath>>& columns) {
@@ -114,12 +116,17 @@ Result<void> CsvDecoder::decode(std::span<const Message> messages) {
     for (const Message& message : messages) {
       std::string_view line = message.payload;
       const std::uint32_t index = messages_++;
+      if (ended_) continue;
       if (line.substr(0, kByteOrderMark.size()) == kByteOrderMark) line.remove_prefix(kByteOrderMark.size());
       if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
       if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
       if (line.empty() || (!header_.empty() && line == header_)) continue;
       if (columns_.empty()) {
-        AQ_TRY(take_header(line));
+        if (auto taken = take_header(line); !taken) {
+          failures_.push_back({index, taken.error().message, taken.error().kind});
+          ended_ = true;
+          continue;
+        }
         named_ = true;
         continue;
       }
@@ -191,6 +198,7 @@ Result<Decoded> CsvDecoder::finish() {
   rows_ = 0;
   messages_ = 0;
   named_ = false;
+  ended_ = false;
   return out;
 }
 

@@ -56,6 +56,7 @@ class CsvDecoder final : public Decoder {
   std::int64_t rows_ = 0;
   std::uint32_t messages_ = 0;
   bool named_ = false;  // by a header, since the last finish()
+  bool ended_ = false;  // by a header that can't be read: the rest isn't either
   std::vector<std::uint32_t> row_message_;
   std::vector<DecodeFailure> failures_;
 };

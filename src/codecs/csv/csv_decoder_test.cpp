@@ -9,18 +9,23 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines decode(CsvDecoder& decoder, const Lines& texts) {
+Decoded decode_all(CsvDecoder& decoder, const Lines& texts) {
   std::vector<Message> messages;
   for (const std::string& text : texts) messages.emplace_back().payload = text;
   EXPECT_TRUE(decoder.decode(messages));
-  const auto decoded = decoder.finish();
+  auto decoded = decoder.finish();
   EXPECT_TRUE(decoded);
   EXPECT_EQ(aqueduck::testing::invalid(decoded->batch), "");
+  return std::move(*decoded);
+}
+
+Lines decode(CsvDecoder& decoder, const Lines& texts) {
+  const Decoded decoded = decode_all(decoder, texts);
   Lines out;
-  for (std::int64_t row = 0; row < decoded->batch.rows(); ++row) {
-    out.push_back(aqueduck::testing::row_text(decoded->batch, row));
+  for (std::int64_t row = 0; row < decoded.batch.rows(); ++row) {
+    out.push_back(aqueduck::testing::row_text(decoded.batch, row));
   }
-  for (const auto& failure : decoded->failures) out.push_back(fmt::format("{}: {}", failure.message, failure.reason));
+  for (const auto& failure : decoded.failures) out.push_back(fmt::format("{}: {}", failure.message, failure.reason));
   return out;
 }
 
@@ -65,9 +70,10 @@ TEST(Csv, DeclaredTypesGoByTheHeadersNames) {
   EXPECT_EQ(decode(decoder, {"t,n", "x,5"}), (Lines{"t='x' n=5"}));
   for (const std::string header : {"t,m", "n,n", "n,"}) {
     CsvDecoder refusing{options};
-    Message message;
-    message.payload = header;
-    EXPECT_FALSE(refusing.decode(std::span(&message, 1))) << header;
+    const Decoded refused = decode_all(refusing, {"", header, "1,2"});
+    ASSERT_EQ(refused.failures.size(), 1U) << header;
+    EXPECT_EQ(refused.failures[0].message, 1U);
+    EXPECT_EQ(refused.failures[0].ends, header == "t,m" ? ErrorKind::config : ErrorKind::decode);
   }
 }
 

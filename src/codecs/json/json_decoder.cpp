@@ -90,13 +90,17 @@ Result<void> JsonDecoder::read_message(std::string_view payload, std::uint32_t i
     TokenCursor cursor(index_);
     good = read_rows(cursor, rows);
   }
+  if (good && rows > 0 && known_.empty()) {
+    reader_.fail_message("it has no keys, and no column is known yet: declare a `schema`");
+    good = false;
+  }
   if (good) {
     count_rows(rows, index);
     return {};
   }
   plan_->batch().truncate(rows_);
-  if (!reader_.unknown_key().empty()) return fail(ErrorKind::decode, "message {}: {}", index, reader_.reason());
   failures_.push_back({index, reader_.reason()});
+  if (!reader_.unknown_key().empty()) failures_.back().ends = ErrorKind::decode;
   count_rows(0, index);
   return {};
 }

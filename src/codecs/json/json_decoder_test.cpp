@@ -333,6 +333,15 @@ TEST(JsonMessages, LargeTextsAreKeptWholeAndCutInReasons) {
   EXPECT_LT(lines[2].size(), 200U);
 }
 
+TEST(JsonMessages, NoRowsBeforeAnyColumnIsKnown) {
+  JsonDecoder decoder{JsonOptions{}};
+  const std::string reason = "it has no keys, and no column is known yet: declare a `schema`";
+  EXPECT_EQ(lines_of(decode(decoder, {"{}", "x", "[{},{}]", "[]"})),
+            (Lines{"0: " + reason, "1: a value is expected", "2: " + reason}));
+  EXPECT_EQ(lines_of(decode(decoder, {"{}", R"({"a":1})"})), (Lines{"a=NULL", "a=1"}));
+  EXPECT_EQ(lines_of(decode(decoder, {"{}"})), (Lines{"a=NULL"}));
+}
+
 TEST(JsonMessages, UnknownKeysByPolicy) {
   JsonOptions options = declared({column("a", ColumnKind::int32)});
   JsonDecoder ignoring(options);
@@ -340,11 +349,11 @@ TEST(JsonMessages, UnknownKeysByPolicy) {
 
   options.new_columns = NewColumns::fail;
   JsonDecoder failing(options);
-  const auto messages = std::vector<std::string>{R"({"a":1,"x":2})"};
-  const auto result = failing.decode(messages_of(messages));
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind, ErrorKind::decode);
-  EXPECT_NE(result.error().message.find("'x'"), std::string::npos);
+  const Decoded refused = decode(failing, {R"({"a":1})", R"({"a":1,"x":2})"});
+  ASSERT_EQ(refused.failures.size(), 1U);
+  EXPECT_EQ(refused.failures[0].message, 1U);
+  EXPECT_EQ(refused.failures[0].ends, ErrorKind::decode);
+  EXPECT_NE(refused.failures[0].reason.find("'x'"), std::string::npos);
 
   options.new_columns = NewColumns::extend;
   JsonDecoder extending(options);

@@ -1,7 +1,10 @@
 #include "codecs/json/known_columns.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace aqueduck::json {
@@ -130,21 +133,16 @@ bool from_json(const Json& json, KnownColumn& out, int depth) {
 
 bool from_json(const Json& json, KnownColumns& out, int depth) {
   if (!json.is_array() || depth > kDeepestSaved) return false;
+  std::unordered_set<std::string> names;
   for (const Json& item : json) {
     KnownColumn column;
-    if (!from_json(item, column, depth) || find(out, column.type.name) != nullptr) return false;
+    if (!from_json(item, column, depth) || !names.insert(column.type.name).second) return false;
     out.push_back(std::move(column));
   }
   return true;
 }
 
 }  // namespace
-
-KnownColumn* find(KnownColumns& columns, std::string_view name) {
-  const auto found =
-      std::find_if(columns.begin(), columns.end(), [&](const KnownColumn& c) { return c.type.name == name; });
-  return found == columns.end() ? nullptr : &*found;
-}
 
 KnownColumns declared_columns(const std::vector<Column>& columns) {
   KnownColumns out;
@@ -166,16 +164,25 @@ void forget_fresh(KnownColumns& columns) {
 }
 
 bool extend(KnownColumns& known, const KnownColumns& seen, std::size_t& room) {
+  std::unordered_map<std::string_view, KnownColumn*> by_name;
+  by_name.reserve(seen.size());
+  for (const KnownColumn& column : seen) by_name.emplace(column.type.name, nullptr);
+  for (KnownColumn& column : known) {
+    const auto found = by_name.find(column.type.name);
+    if (found != by_name.end()) found->second = &column;
+  }
   bool changed = false;
+  KnownColumns added;
   for (const KnownColumn& column : seen) {
-    if (KnownColumn* same = find(known, column.type.name)) {
+    if (KnownColumn* same = by_name.find(column.type.name)->second) {
       changed = extend_type(*same, column, room) || changed;
     } else if (take_room(room, 1 + count(column.children))) {
-      known.push_back(column);
-      known.back().fresh = true;
+      added.push_back(column);
+      added.back().fresh = true;
       changed = true;
     }
   }
+  std::move(added.begin(), added.end(), std::back_inserter(known));
   return changed;
 }
 

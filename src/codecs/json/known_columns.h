@@ -27,14 +27,13 @@ struct KnownColumn {
 /// All columns of a decoder; a struct's shape is the same as that of the whole row.
 using KnownColumns = std::vector<KnownColumn>;
 
-KnownColumn* find(KnownColumns& columns, std::string_view name);
 KnownColumns declared_columns(const std::vector<Column>& columns);
 std::size_t count(const KnownColumns& columns);
 void forget_fresh(KnownColumns& columns);
 
 /// Adds what is new in `seen`: columns, fields of structs, types of pending ones. What has a type keeps it. True if
-/// anything changed. At most `room` columns are added, nested ones included; `room` says how many are left, and is
-/// SIZE_MAX where one had to be left out.
+/// anything changed; names in `seen` are unique. At most `room` columns are added, nested ones included; `room` says
+/// how many are left, and is SIZE_MAX where one had to be left out.
 bool extend(KnownColumns& known, const KnownColumns& seen, std::size_t& room);
 inline constexpr std::size_t kLeftOut = SIZE_MAX;
 

@@ -30,7 +30,9 @@ Result<void> print(int descriptor, std::string& text) {
     if (done < 0) {
       const int code = errno;
       text.erase(0, at);
-      return fail(ErrorKind::io, "cannot write to stdout: {}", std::strerror(code));
+      // Whoever closes a pipe wants no more of it: that is a wish to stop, not a fault.
+      return fail(code == EPIPE ? ErrorKind::cancelled : ErrorKind::io, "cannot write to stdout: {}",
+                  std::strerror(code));
     }
     at += static_cast<std::size_t>(done);
   }

@@ -50,6 +50,10 @@ const config::ObjectSpec<FileSinkConfig>& sink_spec() {
                          {"csv", FileFormat::csv, "CSV with a header line"},
                          {"arrow", FileFormat::arrow, "an Arrow IPC stream"}},
                         "What is written.")});
+    out.details(
+        "The file is locked while the sink is open: a second sink or run that would write to it ends with exit code "
+        "14. A pipe or a device (`/dev/stdout`) may stand in its place: nothing is synced there, and what a pipe's "
+        "reader didn't take before it went is gone.");
     out.shorthand("path");
     return out;
   }();
@@ -83,6 +87,7 @@ class FileSinkFactory final : public SinkFactory {
     return std::make_unique<FileSink>(config_, context);
   }
   SinkTraits traits() const override { return file_sink_traits(); }
+  std::filesystem::path file(const std::filesystem::path& directory) const override { return directory / config_.path; }
 
  private:
   FileSinkConfig config_;

@@ -48,10 +48,12 @@ Result<std::vector<NamedFile>> list_files(const std::vector<std::string>& patter
     const std::string searched = relative ? escaped(prefix) + pattern : pattern;
     glob_t matches{};
     const int code = ::glob(searched.c_str(), 0, nullptr, &matches);
+    std::size_t files = 0;
     for (std::size_t i = 0; code == 0 && i < matches.gl_pathc; ++i) {
       const std::string path = matches.gl_pathv[i];
       std::error_code ignored;
       if (std::filesystem::is_directory(path, ignored)) continue;
+      ++files;
       const bool below = !prefix.empty() && path.starts_with(prefix);
       const std::filesystem::path name = below ? path.substr(prefix.size()) : path;
       found.emplace(name.lexically_normal().string(), path);
@@ -59,6 +61,10 @@ Result<std::vector<NamedFile>> list_files(const std::vector<std::string>& patter
     ::globfree(&matches);
     if (code != 0) {
       return fail(ErrorKind::io, "there is no file '{}' (looked for {})", pattern, whole.string());
+    }
+    if (files == 0) {
+      const std::string within = pattern.ends_with('/') ? pattern : pattern + '/';
+      return fail(ErrorKind::io, "'{}' names a folder, not files: for those in it write '{}*.jsonl'", pattern, within);
     }
   }
   std::vector<NamedFile> files;

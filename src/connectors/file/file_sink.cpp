@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/lock_file.h"
 #include "base/log.h"
 #include "columnar/csv_text.h"
 #include "columnar/dense.h"
@@ -18,15 +19,6 @@ namespace aqueduck {
 namespace {
 
 constexpr std::size_t kTailChunk = 64 << 10;
-
-/// A new name in a folder is only durable when the folder is.
-void sync_folder(const std::filesystem::path& path) {
-  const auto folder = path.parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
 
 }  // namespace
 
@@ -48,18 +40,41 @@ Error FileSink::failed(std::string_view what, int code) const {
 
 Result<Token> FileSink::open() {
   close();
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) return fail(failed("open", errno));
-  sync_folder(path_);
-  committed_ = ::lseek(descriptor_, 0, SEEK_END);
-  if (committed_ < 0) return fail(failed("append to", errno));
-  if (format_ == FileFormat::arrow) {
-    AQ_TRY(resume_arrow());
-  } else {
-    AQ_TRY(cut_torn_line());
+  AQ_TRY(open_descriptor());
+  if (!stream_) {
+    (void)sync_folder(path_.parent_path());
+    committed_ = ::lseek(descriptor_, 0, SEEK_END);
+    if (committed_ < 0) return fail(failed("append to", errno));
+    if (format_ == FileFormat::arrow) {
+      AQ_TRY(resume_arrow());
+    } else {
+      AQ_TRY(cut_torn_line());
+    }
   }
   fingerprint_ = committed_fingerprint_;
   return Token{};
+}
+
+Result<void> FileSink::open_descriptor() {
+  struct stat found{};
+  const bool pipe = ::stat(path_.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+  // Opening a pipe for writing would wait for its reader.
+  descriptor_ = ::open(path_.c_str(), (pipe ? O_WRONLY | O_NONBLOCK : O_RDWR | O_CREAT) | O_CLOEXEC, 0644);
+  if (descriptor_ < 0 && pipe && errno == ENXIO) {
+    return fail(ErrorKind::unavailable, "nobody reads the pipe {}", path_.string());
+  }
+  if (descriptor_ < 0) return fail(failed("open", errno));
+  if (pipe && ::fcntl(descriptor_, F_SETFL, 0) != 0) return fail(failed("open", errno));
+  if (::fstat(descriptor_, &found) != 0) return fail(failed("open", errno));
+  stream_ = !S_ISREG(found.st_mode);
+  if (stream_) return {};
+  // Two writers would each write over what the other one appended.
+  AQ_ASSIGN(const bool mine, lock_for_writing(descriptor_, path_));
+  if (mine) return {};
+  close();
+  return fail(ErrorKind::conflict,
+              "{} is being written by another run or another sink of this one: give each a file of its own",
+              path_.string());
 }
 
 Result<void> FileSink::cut_torn_line() {
@@ -157,26 +172,34 @@ Result<void> FileSink::write(const RecordBatch& batch) {
   return append_json_lines(batch, waiting_);
 }
 
-Result<void> FileSink::append(std::string_view bytes) {
-  off_t at = committed_;
-  while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
+/// Adds to `written` as it goes.
+Result<void> FileSink::append(std::string_view bytes, std::size_t& written) {
+  while (written < bytes.size()) {
+    const std::string_view rest = bytes.substr(written);
+    const ssize_t done =
+        stream_ ? ::write(descriptor_, rest.data(), rest.size())
+                : ::pwrite(descriptor_, rest.data(), rest.size(), committed_ + static_cast<off_t>(written));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return fail(failed("write", errno));
-    at += done;
-    bytes.remove_prefix(static_cast<std::size_t>(done));
+    written += static_cast<std::size_t>(done);
   }
-  if (::fdatasync(descriptor_) != 0) return fail(failed("sync", errno));
+  if (!stream_ && ::fdatasync(descriptor_) != 0) return fail(failed("sync", errno));
   return {};
 }
 
 Result<CommitResult> FileSink::commit(const Token& /*expected*/, const Token& next) {
   if (descriptor_ < 0) return fail(ErrorKind::internal, "{} is not open", path_.string());
   if (!waiting_.empty()) {
-    auto done = append(waiting_);
+    std::size_t written = 0;
+    auto done = append(waiting_, written);
     if (!done) {
-      // The rows stay here; what reached the file must not be seen twice when the commit is tried again.
-      (void)cut_to(committed_);
+      // What was written must not come twice when the commit is tried again: it is cut off, or, where it is gone for
+      // good, not kept.
+      if (stream_) {
+        waiting_.erase(0, written);
+      } else {
+        (void)cut_to(committed_);
+      }
       return fail(std::move(done).error());
     }
     committed_ += static_cast<off_t>(waiting_.size());
@@ -196,6 +219,7 @@ Result<void> FileSink::abort() {
 void FileSink::close() {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
+  stream_ = false;
   committed_ = 0;
   waiting_.clear();
   fingerprint_.clear();

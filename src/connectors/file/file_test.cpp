@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -228,6 +231,71 @@ TEST_F(FileTest, SinksConform) {
     EXPECT_TRUE(s->open());
     return texts(drain(*s));
   }));
+}
+
+TEST_F(FileTest, OneSinkWritesAFileAtATime) {
+  FileSinkConfig out;
+  out.path = "a.jsonl";
+  FileSink first(out, context);
+  FileSink second(out, context);
+  ASSERT_TRUE(first.open());
+  put("a.jsonl", "{\"id\":");  // a line that the first one hasn't finished
+  const auto refused = second.open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::conflict);
+  EXPECT_NE(refused.error().message.find("a.jsonl is being written by"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(read_text(folder.path() / "a.jsonl"), "{\"id\":");
+  ASSERT_TRUE(first.open()) << "its own lock is no hindrance";
+  first.close();
+  EXPECT_TRUE(second.open());
+}
+
+TEST_F(FileTest, SinkWritesToDevicesAndPipes) {
+  FileSinkConfig out;
+  out.path = "/dev/null";
+  FileSink null(out, context);
+  ASSERT_TRUE(null.open());
+  ASSERT_TRUE(null.write(testing::id_name_batch(0, 1)));
+  EXPECT_TRUE(null.commit({}, {}));
+
+  out.path = "/dev/full";
+  FileSink full(out, context);
+  ASSERT_TRUE(full.open());
+  ASSERT_TRUE(full.write(testing::id_name_batch(0, 1)));
+  const auto refused = full.commit({}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::limit);
+
+  out.path = "pipe.csv";
+  const auto path = folder.path() / "pipe.csv";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  FileSink pipe(out, context);
+  const auto unread = pipe.open();
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().kind, ErrorKind::unavailable) << unread.error().message;
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(pipe.open());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(pipe.write(testing::id_name_batch(i, 1)));
+    ASSERT_TRUE(pipe.commit({}, {}));
+  }
+  char text[100];
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(::read(reader, text, sizeof text))), "id,name\n0,n0\n1,n1\n");
+  ::close(reader);
+}
+
+TEST_F(FileTest, FoldersAreNoFiles) {
+  std::filesystem::create_directory(folder.path() / "data");
+  put("data/a.jsonl", "1\n");
+  for (const std::string pattern : {"data", "d*"}) {
+    config.path = {pattern};
+    const auto opened = source()->open();
+    ASSERT_FALSE(opened) << pattern;
+    EXPECT_EQ(opened.error().kind, ErrorKind::io);
+    EXPECT_NE(opened.error().message.find("'" + pattern + "/*.jsonl'"), std::string::npos) << opened.error().message;
+  }
+  put("dx.jsonl", "2\n");
+  EXPECT_TRUE(source()->open()) << "a file beside the folder";
 }
 
 TEST_F(FileTest, SinkCutsATornTail) {
