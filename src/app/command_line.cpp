@@ -117,8 +117,8 @@ int run(int argc, char** argv) {
   (void)std::signal(SIGPIPE,
                     SIG_IGN);  // a reader that has gone is an error of the write, so that files are closed well
   // What a command prints is written at its end, as a whole, so that the reason of a failure is known.
-  constexpr std::size_t kOutput = std::size_t{1} << 20U;
-  if (::isatty(STDOUT_FILENO) == 0) (void)std::setvbuf(stdout, nullptr, _IOFBF, kOutput);
+  static char output[std::size_t{1} << 20U];
+  if (::isatty(STDOUT_FILENO) == 0) (void)std::setvbuf(stdout, output, _IOFBF, sizeof output);
   return finish_output(run_command(argc, argv));
 }
 

@@ -70,7 +70,7 @@ std::string pipeline_page() {
       "that needs none may stand there as its name alone. [The index](index.md) lists them all.\n\n"
       "`${NAME}` and `${NAME:-default}` are replaced by environment variables and `${file:/path}` by a file's content, "
       "in any value; `$${` is a plain `${`. Durations are written like `1s` or `5m`, bytes like `64MiB`, counts like "
-      "`5_000_000`. Relative paths of components start at the file's folder; those in SQL at the working directory.\n";
+      "`5_000_000`. Relative paths, those in SQL too, start at the file's folder.\n";
   std::string commit = config::markdown(pipeline::commit_info());
   return page + "\n#" + commit;
 }

@@ -24,6 +24,7 @@ class TransformTest : public ::testing::Test {
   void SetUp() override {
     database = sql::Database::open({}).value();
     definition.source = std::make_unique<Offering>();
+    definition.errors.decode = OnError::skip;
     config::Faults faults;
     decoder_factory = json_decoder().parse(config::Node(), faults);
     ASSERT_TRUE(faults.empty()) << faults.to_error().message;

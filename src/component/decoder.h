@@ -18,7 +18,7 @@ struct DecodeFailure {
   std::uint32_t message = 0;  ///< index among all messages given since the last finish()
   std::string reason;         ///< for people: what and where in the message
   /// Set where the pipeline ends whatever its error policy says (`columns: fail`, a header that names no columns).
-  std::optional<ErrorKind> ends{};
+  std::optional<ErrorKind> ends = std::nullopt;
 };
 
 struct Decoded {

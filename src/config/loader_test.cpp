@@ -273,10 +273,10 @@ TEST(SetPath, SaysWhatIsWrong) {
   }
   const std::string message = faults.to_error().message;
   EXPECT_EQ(faults.all().size(), 7U) << message;
-  EXPECT_NE(
-      message.find("--set a.b: 'b' can't be set: 'a' is '1' here, which has nothing below it; replace it whole, like "
-                   "--set 'a={b: …}'"),
-      std::string::npos)
+  EXPECT_NE(message.find(
+                "--set a.b: 'b' can't be set: 'a' is 'text' here, which has nothing below it; replace it whole, like "
+                "--set 'a={b: …}'"),
+            std::string::npos)
       << message;
   EXPECT_NE(message.find("--set b.7: '7' is not the number of an item: the list has 1, counted from 0"),
             std::string::npos);

@@ -14,6 +14,14 @@ tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }
 
+// Components hand paths to the engine, too, which must not make them relative to the folder once more.
+std::filesystem::path whole(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  std::error_code error;
+  auto out = std::filesystem::absolute(folder, error);
+  return error ? folder : out.lexically_normal();
+}
+
 Error located(const Definition& definition, const Statement& statement, const sql::SqlError& error) {
   const config::Location where = error.offset ? statement.node.at(*error.offset) : statement.node.where;
   return with_context(with_engine_keys(error.error, definition.engine), where.to_string());
@@ -58,6 +66,7 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   if (definition.engine.memory) options.memory_limit = definition.engine.memory->value;
   options.temp_directory = definition.engine.temp_directory;
   options.extension_directory = definition.engine.extension_directory;
+  if (!definition.file.empty()) options.folder = whole(definition.directory);
   auto database = sql::Database::open(options);
   if (!database) return failed(ExitCode::config, std::move(database).error());
   auto session = (*database)->connect();
@@ -96,7 +105,8 @@ tl::expected<void, Failure> Runner::prepare() {
   auto engine = open_engine(definition_);
   if (!engine) return tl::make_unexpected(std::move(engine).error());
   database_ = std::move(engine->database);
-  context_ = ComponentContext{definition_.name, definition_.directory, definition_.state, database_.get(), 0, 1};
+  context_ =
+      ComponentContext{definition_.name, whole(definition_.directory), whole(definition_.state), database_.get(), 0, 1};
 
   auto state = StateFile::open(definition_.state, definition_.name);
   if (!state) {

@@ -371,6 +371,7 @@ Worker::Step Worker::commit() {
   const Token expected{only(expected_.entries, uncommitted_)};
   const Token next{uncommitted_};
   failpoint("worker.before_commit");
+  Backoff backoff(p_.definition->retry, *p_.clock);
   bool again = true;
   while (again) {
     again = false;
@@ -387,6 +388,11 @@ Worker::Step Worker::commit() {
                 unknown->error.message);
       AQ_STEP(resolve_unknown(expected, next, again));
       if (!again) return {};
+      if (!backoff.wait(abort_)) {
+        Failure failure = sink_failure(unknown->error);
+        if (abort_.stop_requested()) failure.code = ExitCode::drain_incomplete;
+        return tl::make_unexpected(std::move(failure));
+      }
     }
   }
   failpoint("worker.after_commit");
@@ -396,6 +402,11 @@ Worker::Step Worker::commit() {
 Worker::Step Worker::resolve_unknown(const Token& expected, const Token& next, bool& again) {
   auto stored = sink_call<Token>("read the stored token", [&] { return p_.sink->stored_token(); });
   if (!stored) return tl::make_unexpected(std::move(stored).error());
+  // Without positions no token can tell: rows that come twice are better than none.
+  if (next.entries.empty()) {
+    again = true;
+    return {};
+  }
   if (only(stored->entries, next.entries) == next.entries) {
     again = false;
     return after_commit(next);

@@ -207,6 +207,28 @@ TEST_F(WorkerTest, UnknownOutcomesAreResolvedByTheToken) {
   EXPECT_EQ(source_view->acknowledged.size(), 2U);
 }
 
+TEST_F(WorkerTest, UnknownOutcomesAreNotAskedForForever) {
+  assign();
+  give({1}, "1");
+  end();
+  definition.retry.give_up_after = 5s;
+  sink_view->answers.assign(1000, MemorySink::Answer::unknown_not_done);
+  const auto began = clock.now();
+  const auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ExitCode::sink_failed);
+  EXPECT_GE(clock.now() - began, 5s);
+  EXPECT_TRUE(source_view->acknowledged.empty());
+}
+
+TEST_F(WorkerTest, WithoutPositionsAnUnknownCommitIsMadeAgain) {
+  event(Chunk{test::int_batch({1}), {}});
+  end();
+  sink_view->answers = {MemorySink::Answer::unknown_not_done};
+  ASSERT_TRUE(run());
+  EXPECT_EQ(table.rows, (Rows{1}));
+}
+
 TEST_F(WorkerTest, AMovedTokenDropsWhatIsUncommittedAndGoesBack) {
   assign();
   give({1}, "1");

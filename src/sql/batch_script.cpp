@@ -58,7 +58,7 @@ class EngineScript : public BatchScript {
 
   SqlResult<std::shared_ptr<const Schema>> prepare(std::shared_ptr<const Schema> schema) override {
     return guarded([&]() -> SqlResult<std::shared_ptr<const Schema>> {
-      bind(std::move(schema));
+      if (slot_.schema == nullptr || schema->fingerprint() != fingerprint_) bind(std::move(schema));
       return output_;
     });
   }

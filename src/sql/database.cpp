@@ -1,10 +1,12 @@
 #include "sql/database.h"
 
 #include <duckdb.hpp>
+#include <duckdb/common/virtual_file_system.hpp>
 #include <duckdb/main/db_instance_cache.hpp>
 
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
+#include "sql/folder_files.h"
 #include "sql/session.h"
 
 namespace aqueduck::sql {
@@ -32,6 +34,9 @@ class EngineDatabase : public Database {
 
 void configure(duckdb::DBConfig& config, const DatabaseOptions& options) {
   const auto set = [&](const char* name, duckdb::Value value) { config.SetOptionByName(name, std::move(value)); };
+  if (!options.folder.empty()) {
+    config.file_system = duckdb::make_uniq<duckdb::VirtualFileSystem>(duckdb::make_uniq<FolderFiles>(options.folder));
+  }
   set("threads", duckdb::Value::INTEGER(options.threads));
   if (options.read_only) config.options.access_mode = duckdb::AccessMode::READ_ONLY;
   if (options.memory_limit) set("memory_limit", duckdb::Value(std::to_string(*options.memory_limit) + "B"));

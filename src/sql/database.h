@@ -31,6 +31,7 @@ struct DatabaseOptions {
   std::optional<std::uint64_t> memory_limit;  ///< bytes
   std::filesystem::path temp_directory;       ///< empty: spilling is off
   std::filesystem::path extension_directory;  ///< empty: the engine's default
+  std::filesystem::path folder;               ///< absolute; where relative paths in SQL start; empty: the process's
 };
 
 /// Rows of a query, as they are produced. Single-pass; belongs to the thread of its Session.

@@ -89,7 +89,8 @@ void add_query(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->overrides, "Override a value of the file: key.path=value; may be repeated")
       ->allow_extra_args(false);
   command->footer(
-      "Relative paths in the SQL start at the working directory. Statements that write do write.\n"
+      "Relative paths in the SQL start at the file's folder, without a file at the working directory. Statements that\n"
+      "write do write.\n"
       "  aqueduck query \"SELECT count(*) FROM 'out/*.parquet'\"\n"
       "  aqueduck query pipeline.yml \"SELECT * FROM dim.cities\" --format csv");
   command->callback([options, &exit_code] { exit_code = query(*options); });

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "columnar/json_text.h"
 #include "connectors/duckdb/duckdb_sink.h"
@@ -73,6 +75,69 @@ TEST_F(DuckdbTest, TwoWriters) { check_two_writers(under_test()); }
 TEST_F(DuckdbTest, TwoWritersThatCloseBetweenCommits) {
   config.hold = DuckdbHold::flush;
   check_two_writers(under_test());
+}
+
+// No file of this process may grow while it lives: the engine's COMMIT fails where it writes its log.
+class NoRoom {
+ public:
+  NoRoom() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~NoRoom() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    (void)std::signal(SIGXFSZ, handler_);
+  }
+  NoRoom(const NoRoom&) = delete;
+  NoRoom& operator=(const NoRoom&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+std::optional<CommitResult> commit_without_room(Sink& sink, const Token& expected, const Token& next) {
+  const NoRoom none;
+  auto result = sink.commit(expected, next);
+  return result ? std::optional(std::move(*result)) : std::nullopt;
+}
+
+TEST_F(DuckdbTest, ACommitThatFailedIsMadeAgain) {
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  ASSERT_TRUE(s->write(id_name_batch(0, 2)));
+  conformance::expect_committed(*s, {}, token_of("1"));
+  ASSERT_TRUE(s->write(id_name_batch(2, 2)));
+  const auto failed = commit_without_room(*s, token_of("1"), token_of("2"));
+  ASSERT_TRUE(failed);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(*failed));
+  EXPECT_NE(std::get<Unknown>(*failed).error.message.find("a.duckdb"), std::string::npos);
+  const auto stored = s->stored_token();
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_EQ(stored->entries, token_of("1").entries);
+  conformance::expect_committed(*s, token_of("1"), token_of("2"));
+  EXPECT_EQ(query("SELECT id FROM t ORDER BY id"),
+            (std::vector<std::string>{"{\"id\":0}", "{\"id\":1}", "{\"id\":2}", "{\"id\":3}"}));
+}
+
+TEST_F(DuckdbTest, TheTokenSaysThatACommitHappened) {
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  ASSERT_TRUE(s->write(id_name_batch(0, 2)));
+  conformance::expect_committed(*s, {}, token_of("1"));
+  ASSERT_TRUE(s->write(id_name_batch(2, 2)));
+  const auto failed = commit_without_room(*s, token_of("1"), token_of("2"));
+  ASSERT_TRUE(failed && std::holds_alternative<Unknown>(*failed));
+  // As if the answer alone had been lost.
+  auto other = sink();
+  ASSERT_TRUE(other->open());
+  ASSERT_TRUE(other->write(id_name_batch(2, 2)));
+  conformance::expect_committed(*other, token_of("1"), token_of("2"));
+  other->close();
+  EXPECT_EQ(s->stored_token().value().entries, token_of("2").entries);
+  conformance::expect_committed(*s, token_of("2"), token_of("3"));
+  EXPECT_EQ(query("SELECT count(*) AS n FROM t"), std::vector<std::string>{"{\"n\":4}"});
 }
 
 TEST_F(DuckdbTest, KeepsThePartitionsOfOthers) {
