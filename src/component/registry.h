@@ -8,6 +8,7 @@
 
 #include "component/context.h"
 #include "component/decoder.h"
+#include "component/rehearsal.h"
 #include "component/sink.h"
 #include "component/source.h"
 #include "config/faults.h"
@@ -46,6 +47,8 @@ using DecoderFactory = Factory<Decoder>;
 class SinkFactory : public Factory<Sink> {
  public:
   virtual SinkTraits traits() const = 0;
+  /// The sink with its target below `folder`, for `aqueduck test`.
+  virtual Rehearsal rehearse(const std::filesystem::path& /*folder*/) const { return {}; }
 };
 
 /// A registered component: its table, and how its configuration becomes a factory. `parse` adds faults and may return
