@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kInputs = {"jsonl", "json", "csv", "txt", "parquet", "arrow"};
+constexpr std::array<std::string_view, 7> kInputs = {"jsonl", "messages.jsonl", "json", "csv",
+                                                     "txt",   "parquet",        "arrow"};
 
 const config::ObjectSpec<ClockStep>& clock_spec() {
   static const config::ObjectSpec<ClockStep> spec(
@@ -41,8 +42,13 @@ const config::ObjectSpec<CaseConfig>& case_spec() {
        config::choice<CaseConfig>(
            "sink", &CaseConfig::sink,
            {{"memory", SinkChoice::memory, "Rows are caught in place of the pipeline's sink, dead letters too."},
-            {"real", SinkChoice::real, "The pipeline's own sinks run, in a copy of the folder; compare `files`."}},
+            {"real", SinkChoice::real,
+             "The pipeline's own sinks run, moved into a copy of the folder; what they hold is compared."}},
            "Which sink runs."),
+       config::field("query", &CaseConfig::query,
+                     "SQL whose rows are compared in place of the sink's: over the relation `sink`, or over what the "
+                     "pipeline's `setup` attached.")
+           .example("SELECT city, n FROM lake.views"),
        config::field("files", &CaseConfig::files,
                      "With `sink: real`: files that the run makes, and those of the case that they must equal.")
            .example("{out.jsonl: expected.jsonl}"),
@@ -73,9 +79,6 @@ void check(const CaseConfig& config, const config::Node& root, config::Faults& f
   }
   if (!config.files.empty() && config.sink != SinkChoice::real) {
     faults.add(at("files"), "'files' are only made by the pipeline's own sink: add `sink: real`");
-  }
-  if (config.sink == SinkChoice::real && config.files.empty() && !config.errors) {
-    faults.add(at("sink"), "with `sink: real` say which files to compare: `files: {{out.jsonl: expected.jsonl}}`");
   }
   if (!std::is_sorted(config.clock.begin(), config.clock.end(),
                       [](const ClockStep& a, const ClockStep& b) { return a.messages.value < b.messages.value; })) {
@@ -129,7 +132,10 @@ Result<Case> load_case(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return out;
   config::Faults faults;
-  const auto root = config::load_file(file, config::process_environment(), faults);
+  const auto environment = [process = config::process_environment()](const std::string& name) {
+    return name == "SCRATCH" ? std::optional<std::string>(kScratch) : process(name);
+  };
+  const auto root = config::load_file(file, environment, faults);
   if (root && root->kind != config::Node::Kind::null) {
     out.config = case_spec().read(*root, faults);
     check(out.config, *root, faults);
