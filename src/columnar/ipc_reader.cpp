@@ -174,7 +174,7 @@ Result<RecordBatch> IpcReader::next() {
 Result<std::vector<RecordBatch>> read_ipc(std::string_view bytes) {
   AQ_ASSIGN(auto reader, IpcReader::open([&](std::span<char> into) -> Result<std::size_t> {
               const std::size_t size = std::min(into.size(), bytes.size());
-              std::copy_n(bytes.data(), size, into.data());
+              std::copy_n(bytes.begin(), size, into.begin());
               bytes.remove_prefix(size);
               return size;
             }));

@@ -9,7 +9,7 @@ namespace {
 
 TEST(RehearsalPath, StaysBelowTheFolder) {
   const testing::TemporaryFolder temporary;
-  const std::filesystem::path folder = temporary.path();
+  const std::filesystem::path& folder = temporary.path();
   EXPECT_EQ(rehearsal_path(folder, "out"), folder / "out");
   EXPECT_EQ(rehearsal_path(folder, "./a/../b/c.jsonl"), folder / "b/c.jsonl");
   EXPECT_EQ(rehearsal_path(folder, "/data/lake"), folder / "outside/data/lake");

@@ -35,6 +35,7 @@ config::Environment environment_of(const Case& test, const Workspace& workspace)
 
 std::vector<std::string> overrides_of(const Case& test, const Workspace& workspace) {
   std::vector<std::string> out;
+  out.reserve(test.config.set.size());
   for (const std::string& text : test.config.set) out.push_back(placed(text, workspace));
   return out;
 }
@@ -73,7 +74,7 @@ bool is_name(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' &&
 bool mentions_sink(std::string_view query) {
   constexpr std::string_view kName = "sink";
   for (std::size_t at = query.find(kName); at != std::string_view::npos; at = query.find(kName, at + 1)) {
-    const bool begins = at == 0 || !is_name(query[at - 1]);
+    const bool begins = at == 0 || (!is_name(query[at - 1]) && query[at - 1] != '.');
     const std::size_t end = at + kName.size();
     if (begins && (end == query.size() || !is_name(query[end]))) return true;
   }
@@ -95,6 +96,11 @@ Result<SinkContents> ask(const std::string& query, const SinkContents& held, sql
     return fail(ErrorKind::config, "query: the sink writes text, which has no columns to ask for; leave `query` out");
   }
   if (held.rows.empty()) return out;
+  const std::string columns = held.rows.front().schema->fingerprint();
+  for (const RecordBatch& batch : held.rows) {
+    if (batch.schema->fingerprint() == columns) continue;
+    return fail(ErrorKind::config, "query: the rows' columns change on the way, so there is no one relation to ask");
+  }
   auto script = session->script(query, "sink");
   if (!script) return failed(script.error());
   auto done = (*script)->run(held.rows, [&](const RecordBatch& batch) -> Result<void> {
@@ -233,10 +239,14 @@ Result<Attempt> run_once(const Case& test, const Input* input, Workspace& worksp
   plan.stopped = plan.stopped || letters_plan.stopped;
   out.messages = runner.stats().messages.load();
   out.output = runner.output();
+  if (plan.stopped) return out;  // what counts is what stands there in the end
   AQ_ASSIGN(out.rows, held_by(rehearsals.sink, workspace.rows));
   AQ_ASSIGN(out.dead_letters, held_by(rehearsals.dead_letter, workspace.dead_letters));
   if (!test.config.query.empty() && runner.context().database != nullptr) {
-    AQ_ASSIGN(out.rows, ask(placed(test.config.query, workspace), out.rows, *runner.context().database));
+    auto found = ask(placed(test.config.query, workspace), out.rows, *runner.context().database);
+    // A pipeline that failed may not have made what is asked for.
+    if (!found && !out.failure) return fail(std::move(found).error());
+    out.rows = found ? std::move(*found) : SinkContents();
   }
   return out;
 }
