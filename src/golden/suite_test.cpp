@@ -4,6 +4,7 @@
 
 #include "columnar/ipc.h"
 #include "golden/case.h"
+#include "golden/memory_source.h"
 #include "tests/support/batches.h"
 
 namespace aqueduck::golden {
@@ -12,13 +13,17 @@ namespace {
 struct Nothing {};
 
 const config::ObjectInfo& nothing_info() {
-  static const config::ObjectSpec<Nothing> spec("unused", "Never made: the case's input and memory stand in.", {});
+  static const config::ObjectSpec<Nothing> spec("unused", "Never run: the case's input and memory stand in.", {});
   return spec.info();
 }
 
 class UnusedSource final : public SourceFactory {
  public:
-  std::unique_ptr<Source> make(const ComponentContext& /*context*/) const override { return nullptr; }
+  std::unique_ptr<Source> make(const ComponentContext& /*context*/) const override {
+    static const Input nothing;
+    static FakeClock clock;
+    return std::make_unique<MemorySource>(nothing, std::vector<ClockStep>(), clock);
+  }
   bool gives_rows() const override { return true; }
 };
 
