@@ -6,6 +6,7 @@
 #include "app/command_line.h"
 #include "config/loader.h"
 #include "config/markdown.h"
+#include "golden/case.h"
 #include "pipeline/definition.h"
 
 namespace aqueduck::app {
@@ -75,6 +76,16 @@ std::string pipeline_page() {
   return page + "\n#" + commit;
 }
 
+std::string case_page() {
+  std::string page = config::markdown_of_file(golden::case_info());
+  const std::string title = "# case\n";
+  page.replace(0, title.size(), "# case.yml\n");
+  return page +
+         "\nThe file stands in the folder of a [case](../guide/testing.md) and may be left out. `${SCRATCH}` in its "
+         "values is a folder of the run's own, which is removed afterwards; with `sink: real` it is the copy of the "
+         "case.\n";
+}
+
 std::string cli_page() {
   std::string page =
       "# Commands\n\nLogs and errors go to stderr, data to stdout. [Exit codes](exit-codes.md) say how a "
@@ -99,7 +110,8 @@ std::string index_table(std::string_view title, std::string_view folder, const s
 
 std::string index_page(const Registry& registry) {
   return "# Reference\n\nWritten by `aqueduck docs --write`; `aqueduck docs NAME` prints a page.\n\n"
-         "- [The pipeline file](pipeline.md)\n- [Commands](cli.md)\n- [Exit codes](exit-codes.md)\n" +
+         "- [The pipeline file](pipeline.md)\n- [Test cases: case.yml](case.md)\n- [Commands](cli.md)\n- [Exit "
+         "codes](exit-codes.md)\n" +
          index_table("Sources", "sources", registry.sources) + index_table("Decoders", "decoders", registry.decoders) +
          index_table("Sinks", "sinks", registry.sinks);
 }
@@ -111,6 +123,7 @@ std::string page_name(const ReferencePage& page) { return std::filesystem::path(
 std::vector<ReferencePage> reference(const Registry& registry) {
   std::vector<ReferencePage> pages = {{"index.md", index_page(registry)},
                                       {"pipeline.md", pipeline_page()},
+                                      {"case.md", case_page()},
                                       {"cli.md", cli_page()},
                                       {"exit-codes.md", std::string(kExitCodes)}};
   for (const auto& type : registry.sources) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "columnar/schema.h"
 
@@ -58,5 +59,8 @@ class IpcReader {
   explicit IpcReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// All batches of a stream or file that is in memory.
+Result<std::vector<RecordBatch>> read_ipc(std::string_view bytes);
 
 }  // namespace aqueduck

@@ -171,4 +171,19 @@ Result<RecordBatch> IpcReader::next() {
   return RecordBatch{};
 }
 
+Result<std::vector<RecordBatch>> read_ipc(std::string_view bytes) {
+  AQ_ASSIGN(auto reader, IpcReader::open([&](std::span<char> into) -> Result<std::size_t> {
+              const std::size_t size = std::min(into.size(), bytes.size());
+              std::copy_n(bytes.begin(), size, into.begin());
+              bytes.remove_prefix(size);
+              return size;
+            }));
+  std::vector<RecordBatch> out;
+  while (true) {
+    AQ_ASSIGN(auto batch, reader.next());
+    if (batch.schema == nullptr) return out;
+    out.push_back(std::move(batch));
+  }
+}
+
 }  // namespace aqueduck

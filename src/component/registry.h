@@ -9,6 +9,7 @@
 
 #include "component/context.h"
 #include "component/decoder.h"
+#include "component/rehearsal.h"
 #include "component/sink.h"
 #include "component/source.h"
 #include "config/faults.h"
@@ -52,6 +53,8 @@ class SinkFactory : public Factory<Sink> {
   /// The one file that it writes, which no other sink may write meanwhile; empty where there is none such. `directory`
   /// is where relative paths start.
   virtual std::filesystem::path file(const std::filesystem::path& /*directory*/) const { return {}; }
+  /// The sink with its target below `folder`, for `aqueduck test`.
+  virtual Rehearsal rehearse(const std::filesystem::path& /*folder*/) const { return {}; }
 };
 
 /// A registered component: its table, and how its configuration becomes a factory. `parse` adds faults and may return

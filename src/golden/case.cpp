@@ -1,5 +1,7 @@
 #include "golden/case.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -11,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kInputs = {"jsonl", "json", "csv", "txt", "parquet", "arrow"};
+constexpr std::array<std::string_view, 7> kInputs = {"jsonl", "messages.jsonl", "json", "csv",
+                                                     "txt",   "parquet",        "arrow"};
 
 const config::ObjectSpec<ClockStep>& clock_spec() {
   static const config::ObjectSpec<ClockStep> spec(
@@ -41,8 +44,13 @@ const config::ObjectSpec<CaseConfig>& case_spec() {
        config::choice<CaseConfig>(
            "sink", &CaseConfig::sink,
            {{"memory", SinkChoice::memory, "Rows are caught in place of the pipeline's sink, dead letters too."},
-            {"real", SinkChoice::real, "The pipeline's own sinks run, in a copy of the folder; compare `files`."}},
+            {"real", SinkChoice::real,
+             "The pipeline's own sinks run, moved into a copy of the folder; what they hold is compared."}},
            "Which sink runs."),
+       config::field("query", &CaseConfig::query,
+                     "SQL whose rows are compared in place of the sink's: over the relation `sink`, or over what the "
+                     "pipeline's `setup` attached.")
+           .example("SELECT city, n FROM lake.views"),
        config::field("files", &CaseConfig::files,
                      "With `sink: real`: files that the run makes, and those of the case that they must equal.")
            .example("{out.jsonl: expected.jsonl}"),
@@ -74,47 +82,87 @@ void check(const CaseConfig& config, const config::Node& root, config::Faults& f
   if (!config.files.empty() && config.sink != SinkChoice::real) {
     faults.add(at("files"), "'files' are only made by the pipeline's own sink: add `sink: real`");
   }
-  if (config.sink == SinkChoice::real && config.files.empty() && !config.errors) {
-    faults.add(at("sink"), "with `sink: real` say which files to compare: `files: {{out.jsonl: expected.jsonl}}`");
-  }
   if (!std::is_sorted(config.clock.begin(), config.clock.end(),
                       [](const ClockStep& a, const ClockStep& b) { return a.messages.value < b.messages.value; })) {
     faults.add(at("clock"), "the steps of the clock must be in the order of their 'messages'");
   }
 }
 
-Result<std::optional<fs::path>> find_input(const fs::path& folder) {
+Result<std::vector<std::string>> names_in(const fs::path& folder) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    out.push_back(entry->path().filename().string());
+  }
+  if (error) return fail(ErrorKind::io, "cannot list {}: {}", folder.string(), error.message());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<std::optional<fs::path>> find_input(const fs::path& folder, const std::vector<std::string>& names) {
+  constexpr std::string_view kPrefix = "input.";
   std::optional<fs::path> found;
-  for (const std::string_view extension : kInputs) {
-    fs::path path = folder / ("input." + std::string(extension));
+  for (const std::string& name : names) {
+    if (!name.starts_with(kPrefix) || name.ends_with('~')) continue;
+    const std::string_view extension = std::string_view(name).substr(kPrefix.size());
+    if (std::find(kInputs.begin(), kInputs.end(), extension) == kInputs.end()) {
+      return fail(ErrorKind::config, "{}: no input is called so; there is input.{}", (folder / name).string(),
+                  fmt::join(kInputs, ", input."));
+    }
     std::error_code ignored;
-    if (!fs::is_regular_file(path, ignored)) continue;
+    if (!fs::is_regular_file(folder / name, ignored)) {
+      return fail(ErrorKind::config, "{} is no file", (folder / name).string());
+    }
     if (found) {
       return fail(ErrorKind::config, "{}: there are {} and {}; a case has one input", folder.string(),
-                  found->filename().string(), path.filename().string());
+                  found->filename().string(), name);
     }
-    found = std::move(path);
+    found = folder / name;
   }
   return found;
 }
 
-bool is_case(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(folder / "pipeline.yml", ignored);
+// A file that nothing looks at would let a case pass for the wrong reason.
+void check_names(const Case& test, const std::vector<std::string>& names, config::Faults& faults) {
+  const auto named = [&](const std::string& name) {
+    const auto& files = test.config.files;
+    return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.second == name; });
+  };
+  const config::Location here{std::make_shared<const std::string>(test.folder.string()), 0, 0};
+  std::vector<std::string> rows;
+  for (const std::string& name : names) {
+    if (name == "case.yaml") faults.add(here, "case.yaml is not read: rename it to case.yml");
+    if (!name.starts_with("expected.") || name.ends_with('~') || named(name) || name == "expected.dead.jsonl") continue;
+    if (name == "expected.jsonl" || name == "expected.csv") {
+      rows.push_back(name);
+    } else {
+      faults.add(here,
+                 "{} would be compared with nothing; there is expected.jsonl, expected.csv, expected.dead.jsonl, and "
+                 "what `files:` in case.yml names",
+                 name);
+    }
+  }
+  if (rows.size() > 1) faults.add(here, "there are {}; a case has one of them", fmt::join(rows, " and "));
 }
 
-Result<void> collect(const fs::path& folder, std::vector<fs::path>& out) {
+bool is_case(const fs::path& folder) {
+  std::error_code ignored;
+  const auto there = [&](const char* name) { return fs::exists(fs::symlink_status(folder / name, ignored)); };
+  return there("pipeline.yml") || there("case.yml") || there("expected.jsonl") || there("expected.csv");
+}
+
+void collect(const fs::path& folder, std::vector<fs::path>& out) {
   if (is_case(folder)) {
     out.push_back(folder);
-    return {};
+    return;
   }
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) AQ_TRY(collect(entry->path(), out));
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) collect(entry->path(), out);
   }
-  if (error) return fail(ErrorKind::io, "cannot list {}: {}", folder.string(), error.message());
-  return {};
+  // As a case that fails, so that the others run.
+  if (error) out.push_back(folder);
 }
 
 }  // namespace
@@ -124,16 +172,29 @@ const config::ObjectInfo& case_info() { return case_spec().info(); }
 Result<Case> load_case(const fs::path& folder) {
   Case out;
   out.folder = folder;
-  AQ_ASSIGN(out.input, find_input(folder));
-  const fs::path file = folder / "case.yml";
+  AQ_ASSIGN(const auto names, names_in(folder));
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return out;
+  if (!fs::is_regular_file(out.pipeline(), ignored)) {
+    return fail(ErrorKind::config, "there is no {}{}", out.pipeline().string(),
+                fs::is_symlink(out.pipeline(), ignored) ? ": the link leads nowhere" : "");
+  }
+  AQ_ASSIGN(out.input, find_input(folder, names));
   config::Faults faults;
-  const auto root = config::load_file(file, config::process_environment(), faults);
+  const fs::path file = folder / "case.yml";
+  if (!fs::exists(file, ignored)) {
+    check_names(out, names, faults);
+    if (!faults.empty()) return fail(faults.to_error());
+    return out;
+  }
+  const auto environment = [process = config::process_environment()](const std::string& name) {
+    return name == "SCRATCH" ? std::optional<std::string>(kScratch) : process(name);
+  };
+  const auto root = config::load_file(file, environment, faults);
   if (root && root->kind != config::Node::Kind::null) {
     out.config = case_spec().read(*root, faults);
     check(out.config, *root, faults);
   }
+  if (faults.empty()) check_names(out, names, faults);
   if (!faults.empty()) return fail(faults.to_error());
   if (!out.config.clock.empty() && !out.input) {
     return fail(ErrorKind::config, "{}: 'clock' needs an input file: only its messages can be counted", file.string());
@@ -146,9 +207,10 @@ Result<std::vector<fs::path>> find_cases(const std::vector<fs::path>& paths, con
   for (const fs::path& path : paths) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
-      return fail(ErrorKind::config, "there is no folder '{}'; name case folders, or folders of them", path.string());
+      return fail(ErrorKind::config, "{} '{}'; name case folders, or folders of them",
+                  fs::exists(path, ignored) ? "this is a file, no folder:" : "there is no folder", path.string());
     }
-    AQ_TRY(collect(path.has_filename() ? path : path.parent_path(), found));
+    collect(path.has_filename() ? path : path.parent_path(), found);
   }
   std::erase_if(found, [&](const fs::path& path) { return path.string().find(filter) == std::string::npos; });
   std::sort(found.begin(), found.end());

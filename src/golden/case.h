@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,12 +25,16 @@ struct ExpectedError {
   std::vector<std::string> lacks;
 };
 
+/// Stands in values of case.yml for a folder of the run's own.
+inline constexpr std::string_view kScratch = "${SCRATCH}";
+
 enum class SinkChoice { memory, real };
 
 /// What `case.yml` may say.
 struct CaseConfig {
   bool ordered = false;
   SinkChoice sink = SinkChoice::memory;
+  std::string query;
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<ClockStep> clock;
   std::optional<ExpectedError> errors;

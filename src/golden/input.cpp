@@ -6,56 +6,32 @@
 #include "base/file.h"
 #include "columnar/ipc.h"
 #include "component/line_blocks.h"
+#include "golden/envelopes.h"
 #include "sql/database.h"
+#include "sql/quoted.h"
 
 namespace aqueduck::golden {
 namespace {
 
-constexpr char kPartition[] = "input";
-
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
-
 Result<std::vector<RecordBatch>> read_parquet(const std::filesystem::path& path) {
   AQ_ASSIGN(const auto database, sql::Database::open({}));
   AQ_ASSIGN(const auto session, database->connect());
-  auto rows = session->query("SELECT * FROM read_parquet(" + quoted(path.string()) + ")");
+  auto rows = sql::collect(*session, "SELECT * FROM read_parquet(" + sql::quoted_text(path.string()) + ")");
   if (!rows) return fail(with_context(rows.error().error, path.string()));
-  std::vector<RecordBatch> out;
-  while (true) {
-    auto batch = (*rows)->next();
-    if (!batch) return fail(with_context(batch.error().error, path.string()));
-    if (batch->rows() == 0) return out;
-    out.push_back(std::move(*batch));
-  }
+  return std::move(*rows);
 }
 
 Result<std::vector<RecordBatch>> read_arrow(const std::filesystem::path& path) {
   AQ_ASSIGN(const std::string text, read_file(path));
-  std::size_t at = 0;
-  auto reader = IpcReader::open([&](std::span<char> into) -> Result<std::size_t> {
-    const std::size_t size = std::min(into.size(), text.size() - at);
-    std::memcpy(into.data(), text.data() + at, size);
-    at += size;
-    return size;
-  });
-  if (!reader) return fail(with_context(std::move(reader).error(), path.string()));
-  std::vector<RecordBatch> out;
-  while (true) {
-    auto batch = reader->next();
-    if (!batch) return fail(with_context(std::move(batch).error(), path.string()));
-    if (batch->schema == nullptr) return out;
-    out.push_back(std::move(*batch));
-  }
+  auto rows = read_ipc(text);
+  if (!rows) return fail(with_context(std::move(rows).error(), path.string()));
+  return rows;
 }
 
 Result<void> split_lines(std::string_view text, bool csv, Input& out) {
   LineRules rules;
   rules.quoted_breaks = csv;
-  LineBlocks blocks(kPartition, rules);
+  LineBlocks blocks(out.partitions.front(), rules);
   while (true) {
     const bool at_end = text.empty();
     if (!at_end) {
@@ -91,6 +67,12 @@ Result<Input> read_input(const std::filesystem::path& path) {
   if (extension == ".parquet" || extension == ".arrow") {
     out.gives_rows = true;
     AQ_ASSIGN(out.rows, read_rows(path));
+    return out;
+  }
+  if (path.filename() == "input.messages.jsonl") {
+    AQ_ASSIGN(const std::string text, read_file(path));
+    AQ_ASSIGN(out, read_envelopes(text, path.filename().string()));
+    out.decoder = "json";
     return out;
   }
   out.decoder = extension == ".csv" ? "csv" : extension == ".txt" ? "raw" : "json";

@@ -6,16 +6,29 @@
 #include "columnar/slice.h"
 
 namespace aqueduck::golden {
-namespace {
 
-constexpr char kPartition[] = "input";
-
-}  // namespace
+MemorySource::MemorySource(const Input& input, std::vector<ClockStep> steps, FakeClock& clock, Positions* group)
+    : input_(input),
+      steps_(std::move(steps)),
+      clock_(clock),
+      group_(group),
+      count_(input.size()),
+      partitions_(input.partitions.size()) {
+  if (input.gives_rows) partitions_.front().end = static_cast<std::int64_t>(count_);
+  std::vector<bool> seen(partitions_.size());
+  for (const Message& message : input.messages) {
+    Partition& partition = partitions_[message.partition];
+    if (!seen[message.partition]) partition.first = partition.start = message.offset;
+    seen[message.partition] = true;
+    partition.end = message.offset + 1;
+  }
+}
 
 SourceTraits MemorySource::traits() const {
   SourceTraits traits;
   traits.finite = true;
   traits.replayable = true;
+  traits.stores_positions = group_ != nullptr;
   traits.total = count_;
   return traits;
 }
@@ -27,26 +40,59 @@ Result<void> MemorySource::open() {
   return {};
 }
 
-Result<Positions> MemorySource::position() { return Positions{{kPartition, std::to_string(count_)}}; }
+Positions MemorySource::positions(std::int64_t Partition::* which) const {
+  Positions out;
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    out.emplace(input_.partitions[i], std::to_string(partitions_[i].*which));
+  }
+  return out;
+}
+
+Result<Positions> MemorySource::position() { return positions(&Partition::end); }
+
+Result<void> MemorySource::acknowledge(const Acknowledgement& acknowledgement) {
+  if (group_ == nullptr) return {};
+  for (const auto& [partition, position] : acknowledgement.positions) group_->insert_or_assign(partition, position);
+  return {};
+}
 
 Result<void> MemorySource::start_at(const Positions& positions) {
-  const auto found = positions.find(kPartition);
-  const std::string text = found == positions.end() ? "0" : found->second;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), next_);
-  if (error != std::errc() || end != text.data() + text.size() || next_ > count_) {
-    return fail(ErrorKind::conflict, "the stored position '{}' is not in an input of {} messages", text, count_);
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    Partition& partition = partitions_[i];
+    partition.start = partition.first;
+    const auto found = positions.find(input_.partitions[i]);
+    if (found == positions.end()) continue;
+    const std::string& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), partition.start);
+    const bool number = error == std::errc() && end == text.data() + text.size();
+    if (!number || partition.start < 0 || partition.start > partition.end) {
+      return fail(ErrorKind::conflict, "the stored position '{}' of '{}' is not in the case's input, which ends at {}",
+                  text, input_.partitions[i], partition.end);
+    }
   }
+  next_ = input_.gives_rows ? static_cast<std::uint64_t>(partitions_.front().start) : 0;
+  skip();
   step_ = 0;
   while (step_ < steps_.size() && next_ > 0 && steps_[step_].messages.value <= next_) ++step_;
   return {};
 }
 
+void MemorySource::skip() {
+  if (input_.gives_rows) return;
+  while (next_ < count_ && input_.messages[next_].offset < partitions_[input_.messages[next_].partition].start) ++next_;
+}
+
 Result<SourceEvent> MemorySource::read(const ReadLimits& limits) {
   if (!assigned_) {
     assigned_ = true;
-    const Positions start{{kPartition, "0"}};
-    return Assigned{start, start};
+    Assigned event;
+    event.start = event.resolved = positions(&Partition::first);
+    if (group_ != nullptr) {
+      for (const auto& [partition, position] : *group_) event.start.insert_or_assign(partition, position);
+    }
+    return event;
   }
+  skip();
   if (step_ < steps_.size() && steps_[step_].messages.value <= next_) {
     clock_.advance(steps_[step_].advance);
     ++step_;
@@ -63,10 +109,10 @@ Result<SourceEvent> MemorySource::read(const ReadLimits& limits) {
 Chunk MemorySource::take_message() {
   const Message& message = input_.messages[next_++];
   Messages out;
-  out.partitions.emplace_back(kPartition);
+  out.partitions = input_.partitions;
   out.items.push_back(message);
   out.bytes = message.payload.size() + message.key.size();
-  return {std::move(out), {{kPartition, std::to_string(next_)}}};
+  return {std::move(out), {{input_.partitions[message.partition], std::to_string(message.offset + 1)}}};
 }
 
 Chunk MemorySource::take_rows(std::uint64_t count) {
@@ -78,7 +124,7 @@ Chunk MemorySource::take_rows(std::uint64_t count) {
   const auto from = static_cast<std::int64_t>(next_ - before);
   RecordBatch rows = slice(input_.rows[i], from, from + static_cast<std::int64_t>(count));
   next_ += static_cast<std::uint64_t>(rows.rows());
-  return {std::move(rows), {{kPartition, std::to_string(next_)}}};
+  return {std::move(rows), {{input_.partitions.front(), std::to_string(next_)}}};
 }
 
 }  // namespace aqueduck::golden

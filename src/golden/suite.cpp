@@ -13,7 +13,11 @@
 namespace aqueduck::golden {
 namespace {
 
-std::string line(const Error& error) { return "  " + error.message + "\n"; }
+std::string lines(const Error& error) {
+  std::string out = "  ";
+  for (const char c : error.message) out += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return out + "\n";
+}
 
 // The case again, stopped in the middle and started anew over the same sink and state.
 Result<std::string> with_restart(const Case& test, const Input* input, const Registry& registry,
@@ -50,6 +54,9 @@ Result<std::string> run(const std::filesystem::path& folder, const Registry& reg
   AQ_ASSIGN(const Attempt attempt, run_once(test, given, *workspace, registry, plan));
   if (update) AQ_TRY(update_expected(test, attempt, *workspace));
   std::string found = verdict(test, attempt, *workspace);
+  if (!found.empty() && given == nullptr && attempt.messages == 0 && !attempt.failure) {
+    found += "  (there is no input file, so the pipeline's own source ran, and it gave nothing)\n";
+  }
   if (!found.empty() || test.config.errors || !test.config.restart) return found;
   return with_restart(test, given, registry, plan.commits);
 }
@@ -61,7 +68,7 @@ CaseResult run_case(const std::filesystem::path& folder, const Registry& registr
   CaseResult out;
   out.name = folder.string();
   auto found = run(folder, registry, update);
-  out.report = found ? std::move(*found) : line(found.error());
+  out.report = found ? std::move(*found) : lines(found.error());
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return out;
 }

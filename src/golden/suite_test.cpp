@@ -4,6 +4,7 @@
 
 #include "columnar/ipc.h"
 #include "golden/case.h"
+#include "golden/memory_source.h"
 #include "tests/support/batches.h"
 
 namespace aqueduck::golden {
@@ -12,13 +13,17 @@ namespace {
 struct Nothing {};
 
 const config::ObjectInfo& nothing_info() {
-  static const config::ObjectSpec<Nothing> spec("unused", "Never made: the case's input and memory stand in.", {});
+  static const config::ObjectSpec<Nothing> spec("unused", "Never run: the case's input and memory stand in.", {});
   return spec.info();
 }
 
 class UnusedSource final : public SourceFactory {
  public:
-  std::unique_ptr<Source> make(const ComponentContext& /*context*/) const override { return nullptr; }
+  std::unique_ptr<Source> make(const ComponentContext& /*context*/) const override {
+    static const Input nothing;
+    static FakeClock clock;
+    return std::make_unique<MemorySource>(nothing, std::vector<ClockStep>(), clock);
+  }
   bool gives_rows() const override { return true; }
 };
 
@@ -141,6 +146,75 @@ TEST_F(SuiteTest, FaultsOfTheCaseNameTheirPlace) {
   EXPECT_NE(report.find("case.yml:1:1"), std::string::npos) << report;
   EXPECT_NE(report.find("did you mean 'ordered'"), std::string::npos) << report;
   EXPECT_NE(report.find("case.yml:2:10"), std::string::npos) << report;
+}
+
+TEST_F(SuiteTest, AQueryIsComparedInPlaceOfTheRows) {
+  pipeline("batch: {rows: 2}\nsql: SELECT id FROM batch\n");
+  put("case.yml", "query: SELECT sum(id)::BIGINT AS total FROM sink\ncolumns: {total: BIGINT}\n");
+  put("expected.jsonl", "{\"total\":15}\n");
+  EXPECT_EQ(run(), "");
+  put("case.yml", "query: SELECT nothing FROM sink\n");
+  EXPECT_NE(run().find("query: Referenced column \"nothing\""), std::string::npos) << run();
+}
+
+TEST_F(SuiteTest, ATableOfTheSinksNameIsAnotherOne) {
+  pipeline("sql: SELECT id FROM batch\n");
+  put("case.yml", "query: SELECT id FROM side.sink\n");
+  put("expected.jsonl", "");
+  EXPECT_NE(run().find("side"), std::string::npos) << "not the relation: " << run();
+}
+
+TEST_F(SuiteTest, AQueryFindsWhatTheSetupAttached) {
+  pipeline(
+      "setup: [\"ATTACH '${SIDE}' AS side\", CREATE TABLE IF NOT EXISTS side.t (id BIGINT)]\n"
+      "batch: {rows: 2}\nsql: INSERT INTO side.t SELECT id FROM batch\n");
+  put("case.yml",
+      "env: {SIDE: '${SCRATCH}/side.duckdb'}\nquery: SELECT id FROM side.t\nrestart: false\nwhy: SQL writes\n");
+  put("expected.jsonl", kAllIds);
+  EXPECT_EQ(run(), "");
+}
+
+TEST_F(SuiteTest, ASinkThatCannotBeRehearsedIsNotRun) {
+  pipeline("");
+  put("case.yml", "sink: real\n");
+  put("expected.jsonl", "");
+  EXPECT_NE(run().find("the sink 'unused' leaves nothing to compare"), std::string::npos) << run();
+}
+
+TEST_F(SuiteTest, NoFileOfACaseIsPassedOverSilently) {
+  pipeline("sql: SELECT id FROM batch\n");
+  put("expected.jsonl", kAllIds);
+  const auto refused = [&](const std::string& name, const std::string& message) {
+    put(name, "");
+    EXPECT_NE(run().find(message), std::string::npos) << name << run();
+    std::filesystem::remove(folder.path() / name);
+    EXPECT_EQ(run(), "");
+  };
+  refused("case.yaml", "rename it to case.yml");
+  refused("expected.csv", "there are expected.csv and expected.jsonl");
+  refused("expected.json", "would be compared with nothing");
+  refused("input.jsonl", "a case has one input");
+  refused("input.yaml", "no input is called so");
+  std::filesystem::create_directory(folder.path() / "input.csv");
+  EXPECT_NE(run().find("input.csv is no file"), std::string::npos) << run();
+}
+
+TEST_F(SuiteTest, ACaseWithoutAPipelineFails) {
+  for (const std::string name : {"ok", "lost", "link"}) std::filesystem::create_directories(folder.path() / name);
+  put("ok/pipeline.yml", "");
+  put("lost/expected.jsonl", "");
+  std::filesystem::create_symlink("../nowhere.yml", folder.path() / "link/pipeline.yml");
+  const auto all = find_cases({folder.path()}, "");
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3U);
+  EXPECT_NE(run_case(folder.path() / "lost", registry, false).report.find("there is no "), std::string::npos);
+  EXPECT_NE(run_case(folder.path() / "link", registry, false).report.find("the link leads nowhere"), std::string::npos);
+}
+
+TEST_F(SuiteTest, EveryLineOfAReportIsIndented) {
+  pipeline("");
+  put("case.yml", "orderd: true\nrestart: false\n");
+  EXPECT_NE(run().find("\n  " + (folder.path() / "case.yml:2").string()), std::string::npos) << run();
 }
 
 TEST_F(SuiteTest, CasesAreFoundBelowAFolderAndFiltered) {

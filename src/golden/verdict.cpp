@@ -1,5 +1,7 @@
 #include "golden/verdict.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/secret.h"
 #include "golden/rows.h"
@@ -15,9 +17,19 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-fs::path expected_rows(const Case& test) {
+fs::path expected_rows(const Case& test, const SinkContents& rows) {
   fs::path csv = test.folder / "expected.csv";
-  return is_there(csv) ? csv : test.folder / "expected.jsonl";
+  fs::path lines = test.folder / "expected.jsonl";
+  if (is_there(lines)) return lines;
+  return is_there(csv) || rows.form == SinkContents::Form::csv ? csv : lines;
+}
+// `files:` may say all that there is to compare.
+bool compares_contents(const Case& test, const fs::path& expected) {
+  const auto& files = test.config.files;
+  if (files.empty()) return true;
+  const std::string name = expected.filename().string();
+  return is_there(expected) &&
+         std::none_of(files.begin(), files.end(), [&](const auto& f) { return f.second == name; });
 }
 fs::path expected_letters(const Case& test) { return test.folder / "expected.dead.jsonl"; }
 
@@ -41,12 +53,26 @@ Result<std::string> text_of(const std::vector<RecordBatch>& batches, const fs::p
   return expected.extension() == ".csv" ? csv_text(batches) : json_lines(batches);
 }
 
+Result<std::string> text_of(const SinkContents& held, const fs::path& expected) {
+  if (held.form == SinkContents::Form::rows) return text_of(held.rows, expected);
+  const bool csv = held.form == SinkContents::Form::csv;
+  if (csv == (expected.extension() == ".csv")) return held.text;
+  return fail(ErrorKind::config, "the sink writes {}, which can't be compared with {}: rename that file to {}",
+              csv ? "CSV" : "JSON lines", expected.filename().string(),
+              expected.stem().string() + (csv ? ".csv" : ".jsonl"));
+}
+
 // Dead letters as lines. The folder, which is another one for every user, is cut off the places that errors name.
-Result<std::string> letters_text(const Case& test, const Workspace& workspace) {
-  AQ_ASSIGN(std::string text, json_lines(workspace.dead_letters.rows));
-  const std::string folder = (test.folder / "").string();
-  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
-    text.erase(at, folder.size());
+Result<std::string> letters_text(const Case& test, const SinkContents& letters, const Workspace& workspace) {
+  if (letters.form == SinkContents::Form::csv && !letters.text.empty()) {
+    return fail(ErrorKind::config, "the dead letters are CSV: compare them as a file, with `files:`");
+  }
+  AQ_ASSIGN(std::string text,
+            letters.form == SinkContents::Form::rows ? json_lines(letters.rows) : Result<std::string>(letters.text));
+  for (const std::string& folder : {(test.folder / "").string(), (workspace.folder() / "").string()}) {
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+      text.erase(at, folder.size());
+    }
   }
   return text;
 }
@@ -63,19 +89,21 @@ Result<std::string> compare_texts(const Case& test, const fs::path& expected, co
   return found ? headed(name, *found) : std::string();
 }
 
-Result<std::string> check_rows(const Case& test, const Workspace& workspace) {
-  const fs::path expected = expected_rows(test);
+Result<std::string> check_rows(const Case& test, const Attempt& attempt) {
+  const fs::path expected = expected_rows(test, attempt.rows);
+  if (!compares_contents(test, expected)) return std::string();
   if (!is_there(expected)) {
     if (test.config.errors) return std::string();
     return std::string("  there is no expected.jsonl or expected.csv to compare with; --update writes one\n");
   }
-  AQ_ASSIGN(const std::string text, text_of(workspace.rows.rows, expected));
+  AQ_ASSIGN(const std::string text, text_of(attempt.rows, expected));
   return compare_texts(test, expected, text, false);
 }
 
-Result<std::string> check_letters(const Case& test, const Workspace& workspace) {
+Result<std::string> check_letters(const Case& test, const Attempt& attempt, const Workspace& workspace) {
   const fs::path expected = expected_letters(test);
-  AQ_ASSIGN(const std::string text, letters_text(test, workspace));
+  if (!compares_contents(test, expected)) return std::string();
+  AQ_ASSIGN(const std::string text, letters_text(test, attempt.dead_letters, workspace));
   if (!is_there(expected)) {
     if (text.empty()) return std::string();
     AQ_ASSIGN(const auto rows, rows_of_json_lines(text, "dead letters"));
@@ -99,9 +127,9 @@ Result<std::vector<std::string>> spelled(sql::Session& session,
   return std::move(*names);
 }
 
-Result<std::string> check_columns(const Case& test, const Attempt& attempt, const Workspace& workspace) {
+Result<std::string> check_columns(const Case& test, const Attempt& attempt) {
   if (test.config.columns.empty()) return std::string();
-  const auto& rows = workspace.rows.rows;
+  const auto& rows = attempt.rows.rows;
   const auto schema = rows.empty() ? attempt.output : rows.back().schema;
   if (schema == nullptr) return std::string("  columns: no rows came, so their types aren't known\n");
   AQ_ASSIGN(const auto database, sql::Database::open({}));
@@ -125,6 +153,8 @@ Result<std::string> check_columns(const Case& test, const Attempt& attempt, cons
 
 // What a file holds, in the form of the expected file.
 Result<std::string> produced_text(const fs::path& produced, const fs::path& expected) {
+  const bool pattern = produced.string().find_first_of("*?[") != std::string::npos;
+  if (!pattern && !is_there(produced)) return fail(ErrorKind::config, "the run made no such file");
   const std::string kind = produced.extension().string();
   if (kind == ".parquet" || (kind == ".arrow" && expected.extension() != ".arrow")) {
     AQ_ASSIGN(const auto rows, read_rows(produced));
@@ -180,11 +210,9 @@ Result<void> write_rows(const std::string& text, const fs::path& path, bool orde
 std::string verdict(const Case& test, const Attempt& attempt, const Workspace& workspace) {
   std::string out = check_failure(test, attempt);
   if (attempt.failure && !test.config.errors) return out;
-  if (test.config.sink == SinkChoice::memory) {
-    add(out, check_rows(test, workspace));
-    add(out, check_letters(test, workspace));
-  }
-  add(out, check_columns(test, attempt, workspace));
+  add(out, check_rows(test, attempt));
+  add(out, check_letters(test, attempt, workspace));
+  add(out, check_columns(test, attempt));
   for (const auto& [produced, expected] : test.config.files) {
     add(out, check_file(test, workspace.folder() / produced, test.folder / expected));
   }
@@ -194,23 +222,21 @@ std::string verdict(const Case& test, const Attempt& attempt, const Workspace& w
 Result<void> update_expected(const Case& test, const Attempt& attempt, const Workspace& workspace) {
   if (attempt.failure && !test.config.errors) return {};
   const bool ordered = test.config.ordered;
-  if (test.config.sink == SinkChoice::real) {
-    for (const auto& [produced, expected] : test.config.files) {
-      const fs::path path = test.folder / expected;
-      AQ_ASSIGN(const std::string text, produced_text(workspace.folder() / produced, path));
-      const bool rows = path.extension() == ".jsonl" || path.extension() == ".csv";
-      AQ_TRY(rows ? write_rows(text, path, ordered) : replace_file(path, text));
-    }
-    return {};
+  for (const auto& [produced, expected] : test.config.files) {
+    const fs::path path = test.folder / expected;
+    AQ_ASSIGN(const std::string text, produced_text(workspace.folder() / produced, path));
+    const bool rows = path.extension() == ".jsonl" || path.extension() == ".csv";
+    AQ_TRY(rows ? write_rows(text, path, ordered) : replace_file(path, text));
   }
-  const fs::path rows = expected_rows(test);
-  if (!test.config.errors || is_there(rows)) {
-    AQ_ASSIGN(const std::string text, text_of(workspace.rows.rows, rows));
+  const fs::path rows = expected_rows(test, attempt.rows);
+  if (compares_contents(test, rows) && (!test.config.errors || is_there(rows))) {
+    AQ_ASSIGN(const std::string text, text_of(attempt.rows, rows));
     AQ_TRY(write_rows(text, rows, ordered));
   }
   const fs::path letters = expected_letters(test);
-  if (!workspace.dead_letters.rows.empty() || is_there(letters)) {
-    AQ_ASSIGN(const std::string all, letters_text(test, workspace));
+  if (!compares_contents(test, letters)) return {};
+  AQ_ASSIGN(const std::string all, letters_text(test, attempt.dead_letters, workspace));
+  if (!all.empty() || is_there(letters)) {
     std::vector<Row> before;
     if (is_there(letters)) {
       AQ_ASSIGN(const std::string old, read_file(letters));

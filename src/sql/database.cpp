@@ -75,6 +75,18 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
   return std::move(*opened);
 }
 
+SqlResult<std::vector<RecordBatch>> collect(Session& session, const std::string& query) {
+  auto rows = session.query(query);
+  if (!rows) return tl::make_unexpected(std::move(rows).error());
+  std::vector<RecordBatch> out;
+  while (true) {
+    auto batch = (*rows)->next();
+    if (!batch) return tl::make_unexpected(std::move(batch).error());
+    if (batch->rows() == 0) return out;
+    out.push_back(std::move(*batch));
+  }
+}
+
 std::string engine_version() {
   std::string version = duckdb::DuckDB::LibraryVersion();
   return version.starts_with('v') ? version.substr(1) : version;

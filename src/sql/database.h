@@ -84,6 +84,9 @@ class Session {
   virtual void interrupt() = 0;
 };
 
+/// All rows of a query at once; no batch is empty. For results that are known to be small.
+SqlResult<std::vector<RecordBatch>> collect(Session& session, const std::string& query);
+
 /// One instance of the engine. Sets TimeZone to UTC and never opens a path that this process holds open otherwise.
 /// connect() may be called from any thread. Outlives its sessions.
 class Database {

@@ -50,8 +50,9 @@ void add_test(CLI::App& app, int& exit_code) {
   command->add_option("--filter", options->filter, "Only cases whose path contains this text");
   command->add_option("--jobs", options->jobs, "How many cases run at once")->check(CLI::PositiveNumber);
   command->footer(
-      "A case: pipeline.yml, input.{jsonl,json,csv,txt,parquet,arrow} in place of its source, expected.{jsonl,csv},\n"
-      "expected.dead.jsonl for dead letters, and case.yml for the rest. Every case is also run with a restart.");
+      "A case: pipeline.yml, input.{jsonl,json,csv,txt,parquet,arrow,messages.jsonl} in place of its source,\n"
+      "expected.{jsonl,csv}, expected.dead.jsonl for dead letters, and case.yml (`aqueduck docs case`) for the rest.\n"
+      "Every case is also run with a restart.");
   command->callback([options, &app, &exit_code] {
     // What a pipeline warns of is part of many cases; it is shown where it was asked for.
     if (app.get_option("--log-level")->count() == 0) log::configure(log::Level::off, log::Format::text);

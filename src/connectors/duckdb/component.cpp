@@ -1,6 +1,7 @@
 #include "connectors/duckdb/component.h"
 
 #include "connectors/duckdb/duckdb_sink.h"
+#include "sql/quoted.h"
 
 namespace aqueduck {
 namespace {
@@ -40,6 +41,28 @@ const config::ObjectSpec<DuckdbConfig>& duckdb_spec() {
   return spec;
 }
 
+Result<SinkContents> duckdb_contents(const DuckdbConfig& config) {
+  SinkContents out;
+  std::error_code ignored;
+  if (!std::filesystem::exists(config.path, ignored)) return out;
+  sql::DatabaseOptions options;
+  options.path = config.path;
+  options.read_only = true;
+  AQ_ASSIGN(const auto database, sql::Database::open(options));
+  AQ_ASSIGN(const auto session, database->connect());
+  const auto table = sql::collect(
+      *session,
+      fmt::format("FROM duckdb_tables() WHERE lower(schema_name) = lower({}) AND lower(table_name) = lower({})",
+                  sql::quoted_text(config.schema), sql::quoted_text(config.table)));
+  if (!table) return fail(with_context(table.error().error, config.path.string()));
+  if (table->empty()) return out;
+  auto rows = sql::collect(*session,
+                           fmt::format("FROM {}.{}", sql::quoted_name(config.schema), sql::quoted_name(config.table)));
+  if (!rows) return fail(with_context(std::move(rows).error().error, config.path.string()));
+  out.rows = std::move(*rows);
+  return out;
+}
+
 class DuckdbFactory final : public SinkFactory {
  public:
   explicit DuckdbFactory(DuckdbConfig config) : config_(std::move(config)) {}
@@ -47,6 +70,12 @@ class DuckdbFactory final : public SinkFactory {
     return std::make_unique<DuckdbSink>(config_, context);
   }
   SinkTraits traits() const override { return duckdb_traits(); }
+  Rehearsal rehearse(const std::filesystem::path& folder) const override {
+    DuckdbConfig inside = config_;
+    inside.path = rehearsal_path(folder, config_.path);
+    auto contents = [inside] { return duckdb_contents(inside); };
+    return {std::make_unique<DuckdbFactory>(std::move(inside)), std::move(contents)};
+  }
 
  private:
   DuckdbConfig config_;

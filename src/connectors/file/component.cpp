@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "connectors/file/file_sink.h"
 #include "connectors/file/file_source.h"
 
@@ -80,6 +81,21 @@ class FileSourceFactory final : public SourceFactory {
   FileSourceConfig config_;
 };
 
+Result<SinkContents> file_contents(const FileSinkConfig& config) {
+  SinkContents out;
+  const FileFormat format = config.format == FileFormat::automatic ? format_of(config.path.string()) : config.format;
+  if (format == FileFormat::csv) out.form = SinkContents::Form::csv;
+  if (format == FileFormat::jsonl) out.form = SinkContents::Form::json_lines;
+  std::error_code ignored;
+  if (!std::filesystem::exists(config.path, ignored)) return out;
+  AQ_ASSIGN(out.text, read_file(config.path));
+  if (format != FileFormat::arrow || out.text.empty()) return out;
+  auto rows = read_ipc(out.text);
+  if (!rows) return fail(with_context(std::move(rows).error(), config.path.string()));
+  out.rows = std::move(*rows);
+  return out;
+}
+
 class FileSinkFactory final : public SinkFactory {
  public:
   explicit FileSinkFactory(FileSinkConfig config) : config_(std::move(config)) {}
@@ -88,6 +104,12 @@ class FileSinkFactory final : public SinkFactory {
   }
   SinkTraits traits() const override { return file_sink_traits(); }
   std::filesystem::path file(const std::filesystem::path& directory) const override { return directory / config_.path; }
+  Rehearsal rehearse(const std::filesystem::path& folder) const override {
+    FileSinkConfig inside = config_;
+    inside.path = rehearsal_path(folder, config_.path);
+    auto contents = [inside] { return file_contents(inside); };
+    return {std::make_unique<FileSinkFactory>(std::move(inside)), std::move(contents)};
+  }
 
  private:
   FileSinkConfig config_;

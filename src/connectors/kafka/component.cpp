@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+#include "connectors/kafka/kafka_rehearsal.h"
 #include "connectors/kafka/kafka_sink.h"
 #include "connectors/kafka/kafka_source.h"
 
@@ -38,10 +40,37 @@ class KafkaSinkFactory final : public SinkFactory {
     return std::make_unique<KafkaSink>(config_, context);
   }
   SinkTraits traits() const override { return kafka_sink_traits(); }
+  Rehearsal rehearse(const std::filesystem::path& folder) const override;
 
  private:
   KafkaSinkConfig config_;
 };
+
+class KafkaRehearsalFactory final : public SinkFactory {
+ public:
+  KafkaRehearsalFactory(KafkaSinkConfig config, std::filesystem::path path)
+      : config_(std::move(config)), path_(std::move(path)) {}
+  std::unique_ptr<Sink> make(const ComponentContext& /*context*/) const override {
+    return std::make_unique<KafkaRehearsal>(config_, path_);
+  }
+  SinkTraits traits() const override { return kafka_sink_traits(); }
+
+ private:
+  KafkaSinkConfig config_;
+  std::filesystem::path path_;
+};
+
+Rehearsal KafkaSinkFactory::rehearse(const std::filesystem::path& folder) const {
+  const auto path = rehearsal_path(folder / "outside" / "kafka", config_.topic + ".messages.jsonl");
+  return {std::make_unique<KafkaRehearsalFactory>(config_, path), [path]() -> Result<SinkContents> {
+            SinkContents out;
+            out.form = SinkContents::Form::json_lines;
+            std::error_code ignored;
+            if (!std::filesystem::exists(path, ignored)) return out;
+            AQ_ASSIGN(out.text, read_file(path));
+            return out;
+          }};
+}
 
 std::unique_ptr<SourceFactory> parse_source(const config::Node& node, config::Faults& faults) {
   const std::size_t before = faults.all().size();

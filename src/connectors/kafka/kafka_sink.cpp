@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "connectors/kafka/kafka_rows.h"
+
 namespace aqueduck {
 
 namespace {
@@ -48,29 +50,11 @@ Result<Token> KafkaSink::open() {
 }
 
 Result<void> KafkaSink::write(const RecordBatch& batch) {
-  if (batch.rows() == 0) return {};
-  AQ_ASSIGN(JsonText json, JsonText::plan(batch.schema));
-  std::size_t key = batch.schema->size();
-  if (!config_.key.empty()) {
-    key = 0;
-    while (key < batch.schema->size() && batch.schema->name(key) != config_.key) ++key;
-    if (key == batch.schema->size()) {
-      return fail(ErrorKind::config, "the rows have no column '{}' for the key of the messages", config_.key);
-    }
-  }
-  json.bind(batch);
-  for (std::int64_t i = 0; i < json.rows(); ++i) {
-    Row& row = waiting_.emplace_back();
-    json.append_row(i, row.payload);
-    if (key == batch.schema->size()) continue;
-    std::string text;
-    json.append_value(key, i, text);
-    if (text == "null") continue;
-    // A text without escapes stands as itself, anything else as its JSON.
-    const bool plain = text.size() >= 2 && text.front() == '"' && text.find('\\') == std::string::npos;
-    row.key = plain ? text.substr(1, text.size() - 2) : text;
-  }
-  return {};
+  return append_kafka_rows(config_, batch, [this](KafkaRow row) {
+    Row& waiting = waiting_.emplace_back();
+    waiting.payload = std::move(row.payload);
+    waiting.key = std::move(row.key);
+  });
 }
 
 Result<CommitResult> KafkaSink::commit(const Token& /*expected*/, const Token& next) {

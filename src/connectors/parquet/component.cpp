@@ -1,6 +1,8 @@
 #include "connectors/parquet/component.h"
 
 #include "connectors/parquet/parquet_sink.h"
+#include "sql/database.h"
+#include "sql/quoted.h"
 
 namespace aqueduck {
 namespace {
@@ -47,6 +49,28 @@ const config::ObjectSpec<ParquetConfig>& parquet_spec() {
   return spec;
 }
 
+bool has_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".parquet") return true;
+  }
+  return false;
+}
+
+Result<SinkContents> parquet_contents(const std::filesystem::path& folder) {
+  SinkContents out;
+  if (!has_files(folder)) return out;
+  AQ_ASSIGN(const auto database, sql::Database::open({}));
+  AQ_ASSIGN(const auto session, database->connect());
+  auto rows = sql::collect(*session, fmt::format("SELECT * FROM read_parquet({}, hive_partitioning = true, "
+                                                 "union_by_name = true)",
+                                                 sql::quoted_text((folder / "**" / "*.parquet").string())));
+  if (!rows) return fail(with_context(std::move(rows).error().error, folder.string()));
+  out.rows = std::move(*rows);
+  return out;
+}
+
 class ParquetFactory final : public SinkFactory {
  public:
   explicit ParquetFactory(ParquetConfig config) : config_(std::move(config)) {}
@@ -54,6 +78,12 @@ class ParquetFactory final : public SinkFactory {
     return std::make_unique<ParquetSink>(config_, context);
   }
   SinkTraits traits() const override { return parquet_traits(config_); }
+  Rehearsal rehearse(const std::filesystem::path& folder) const override {
+    ParquetConfig inside = config_;
+    inside.path = rehearsal_path(folder, config_.path);
+    const auto path = inside.path;
+    return {std::make_unique<ParquetFactory>(std::move(inside)), [path] { return parquet_contents(path); }};
+  }
 
  private:
   ParquetConfig config_;

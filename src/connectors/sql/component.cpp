@@ -34,6 +34,11 @@ class SqlSinkFactory final : public SinkFactory {
     return std::make_unique<SqlSink>(config_, context);
   }
   SinkTraits traits() const override { return sql_traits(); }
+  Rehearsal rehearse(const std::filesystem::path& folder) const override {
+    SqlSinkConfig inside = config_;
+    inside.fence = folder;
+    return {std::make_unique<SqlSinkFactory>(std::move(inside)), nullptr};
+  }
 
  private:
   SqlSinkConfig config_;

@@ -2,11 +2,22 @@
 
 #include <algorithm>
 
+#include "columnar/cell.h"
+
 namespace aqueduck {
 namespace {
 
 Error failed(sql::SqlError error, std::string_view what) {
   return with_context(std::move(error.error), fmt::format("sink sql: {}", what));
+}
+
+bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  std::error_code error;
+  const auto top = std::filesystem::weakly_canonical(folder, error);
+  if (error) return false;
+  const auto whole = std::filesystem::weakly_canonical(path, error);
+  if (error || path.empty()) return false;
+  return std::mismatch(top.begin(), top.end(), whole.begin(), whole.end()).first == top.end();
 }
 
 }  // namespace
@@ -32,6 +43,7 @@ Result<Token> SqlSink::open() {
     auto done = session_->execute(text);
     if (!done) return fail(failed(std::move(done).error(), "setup: " + text));
   }
+  AQ_TRY(check_fence());
   auto script = session_->script(config_.statement);
   if (!script) return fail(failed(std::move(script).error(), "statement"));
   script_ = std::move(*script);
@@ -40,6 +52,30 @@ Result<Token> SqlSink::open() {
 
 Result<void> SqlSink::write(const RecordBatch& batch) {
   if (batch.rows() > 0) waiting_.push_back(batch);
+  return {};
+}
+
+Result<void> SqlSink::check_fence() const {
+  if (config_.fence.empty()) return {};
+  auto found = sql::collect(*session_,
+                            "SELECT database_name, coalesce(path, '') AS path, type FROM duckdb_databases() "
+                            "WHERE NOT internal AND NOT readonly AND (path IS NOT NULL OR type <> 'duckdb')");
+  if (!found) return fail(failed(std::move(found).error(), "look at the attached databases"));
+  for (const RecordBatch& batch : *found) {
+    AQ_ASSIGN(auto cells, Cells::plan(batch.schema));
+    cells.bind(batch);
+    const auto& columns = cells.columns();
+    const auto text = [&](std::size_t column, std::int64_t row) {
+      return std::string(columns[column].bytes(cells.at(row)));
+    };
+    for (std::int64_t row = 0; row < cells.rows(); ++row) {
+      if (is_below(config_.fence, text(1, row))) continue;
+      return fail(ErrorKind::config,
+                  "in a test the sink must write below {}, but the database '{}' ({}) lies elsewhere: put its place "
+                  "into a variable that the case sets to a path below ${{SCRATCH}}, or attach it READ_ONLY",
+                  config_.fence.string(), text(0, row), text(2, row));
+    }
+  }
   return {};
 }
 
@@ -71,6 +107,7 @@ Result<void> SqlSink::run(const std::vector<RecordBatch>& rows) {
 
 Result<CommitResult> SqlSink::commit(const Token& /*expected*/, const Token& next) {
   if (session_ == nullptr) return fail(ErrorKind::internal, "the sql sink is not open");
+  AQ_TRY(check_fence());
   AQ_TRY(run_all());
   return Committed{next};
 }

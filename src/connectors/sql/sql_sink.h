@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace aqueduck {
 struct SqlSinkConfig {
   std::string statement;
   std::vector<std::string> setup;
+  std::filesystem::path fence;  ///< in a rehearsal: a database that can be written must lie below this folder
 };
 
 SinkTraits sql_traits();
@@ -33,6 +35,7 @@ class SqlSink final : public Sink {
   void close() override;
 
  private:
+  Result<void> check_fence() const;
   Result<void> run_all();
   /// Rows of one schema, in one transaction.
   Result<void> run(const std::vector<RecordBatch>& rows);

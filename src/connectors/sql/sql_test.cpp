@@ -13,8 +13,8 @@ using testing::id_name_batch;
 struct SqlSinkTest : ::testing::Test {
   std::unique_ptr<sql::Database> engine = sql::Database::open({}).value();
   ComponentContext context;
-  SqlSinkConfig config{"INSERT INTO t SELECT id, name FROM batch",
-                       {"CREATE TABLE IF NOT EXISTS t (id BIGINT, name VARCHAR)"}};
+  SqlSinkConfig config{
+      "INSERT INTO t SELECT id, name FROM batch", {"CREATE TABLE IF NOT EXISTS t (id BIGINT, name VARCHAR)"}, {}};
 
   SqlSinkTest() { context.database = engine.get(); }
   std::unique_ptr<Sink> sink() const { return std::make_unique<SqlSink>(config, context); }
@@ -55,6 +55,28 @@ TEST_F(SqlSinkTest, AFailureWritesNothingAndKeepsTheRows) {
 TEST_F(SqlSinkTest, FaultsOfTheScriptAreFaultsOfTheConfiguration) {
   config.statement = "INSERT INTO";
   EXPECT_EQ(sink()->open().error().kind, ErrorKind::config);
+}
+
+TEST_F(SqlSinkTest, AFenceKeepsOtherDatabasesOut) {
+  const testing::TemporaryFolder folder;
+  const auto attach = [&](const std::string& name, const std::string& options) {
+    return "ATTACH '" + (folder.path() / (name + ".duckdb")).string() + "' AS " + name + options;
+  };
+  std::filesystem::create_directories(folder.path() / "in");
+  config.fence = folder.path() / "in";
+  ASSERT_TRUE(engine->connect().value()->execute(attach("other", "") + "; DETACH other"));
+  config.setup.push_back("ATTACH IF NOT EXISTS '" + (config.fence / "mine.duckdb").string() + "' AS mine");
+  config.setup.push_back(attach("other", " (READ_ONLY)"));
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  s->close();
+  ASSERT_TRUE(engine->connect().value()->execute("DETACH other"));
+
+  config.setup.back() = attach("other", "");
+  const auto opened = sink()->open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().kind, ErrorKind::config);
+  EXPECT_NE(opened.error().message.find("'other' (duckdb)"), std::string::npos) << opened.error().message;
 }
 
 }  // namespace
