@@ -24,6 +24,7 @@ StopSignals::StopSignals(std::function<void()> stop, int exit_code) {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   (void)std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error of the console sink, not the end
+  (void)std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk
   thread_ = std::jthread([stop = std::move(stop), exit_code](const std::stop_token& end) {
     const sigset_t waited = stop_signals();
     bool asked = false;
