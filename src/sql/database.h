@@ -55,6 +55,9 @@ class BatchScript {
                               const std::function<Result<void>(const RecordBatch&)>& consume) = 0;
 };
 
+class ParquetFormat;
+struct ParquetOptions;
+
 /// One connection. One thread at a time, except interrupt().
 class Session {
  public:
@@ -72,6 +75,9 @@ class Session {
                                       std::size_t* column) = 0;
   /// The engine's names of a schema's types ("DECIMAL(18,3)"), in order.
   virtual SqlResult<std::vector<std::string>> type_names(const Schema& schema) = 0;
+  /// A writer of Parquet files for rows of this schema (see parquet_writer.h).
+  virtual Result<std::shared_ptr<ParquetFormat>> parquet(std::shared_ptr<const Schema> schema,
+                                                         const ParquetOptions& options) = 0;
   /// Ends the running call with a `cancelled` error. Any thread.
   virtual void interrupt() = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
+#include "sql/parquet_format.h"
 
 namespace aqueduck::sql {
 namespace {
@@ -109,6 +110,12 @@ SqlResult<std::vector<std::string>> EngineSession::type_names(const Schema& sche
     connection_->Query("DROP VIEW temp.aqueduck_types");
     return out;
   });
+}
+
+Result<std::shared_ptr<ParquetFormat>> EngineSession::parquet(std::shared_ptr<const Schema> schema,
+                                                              const ParquetOptions& options) {
+  AQ_ASSIGN(std::shared_ptr<ParquetFormat> format, EngineParquetFormat::make(connection_, std::move(schema), options));
+  return format;
 }
 
 void EngineSession::interrupt() { connection_->Interrupt(); }

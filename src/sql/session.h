@@ -19,6 +19,8 @@ class EngineSession : public Session {
   SqlResult<Schema> schema_of(const std::vector<std::pair<std::string, std::string>>& columns,
                               std::size_t* column) override;
   SqlResult<std::vector<std::string>> type_names(const Schema& schema) override;
+  Result<std::shared_ptr<ParquetFormat>> parquet(std::shared_ptr<const Schema> schema,
+                                                 const ParquetOptions& options) override;
   void interrupt() override;
 
  private:
