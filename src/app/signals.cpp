@@ -23,6 +23,7 @@ sigset_t stop_signals() {
 StopSignals::StopSignals(std::function<void()> stop, int exit_code) {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  (void)std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk
   thread_ = std::jthread([stop = std::move(stop), exit_code](const std::stop_token& end) {
     const sigset_t waited = stop_signals();
     bool asked = false;

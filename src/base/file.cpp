@@ -10,7 +10,7 @@ namespace aqueduck {
 
 Error system_error(int number, std::string_view what, const std::filesystem::path& path) {
   ErrorKind kind = ErrorKind::io;
-  if (number == ENOSPC || number == EDQUOT) kind = ErrorKind::limit;
+  if (number == ENOSPC || number == EDQUOT || number == EFBIG) kind = ErrorKind::limit;
   if (number == EPIPE) kind = ErrorKind::cancelled;
   if (number == EACCES || number == EPERM || number == EROFS) kind = ErrorKind::denied;
   return make_error(kind, "cannot {} {}: {}", what, path.string(),

@@ -21,8 +21,8 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 /// Makes a folder and those above it; kind io.
 Result<void> make_folders(const std::filesystem::path& folder);
 
-/// The error of a failed system call (errno): ENOSPC and EDQUOT are of kind limit, EACCES and EPERM denied,
-/// EPIPE (its reader has gone) cancelled, else io.
+/// The error of a failed system call (errno): ENOSPC, EDQUOT and EFBIG are of kind limit, EACCES, EPERM and EROFS
+/// denied, EPIPE (its reader has gone) cancelled, else io.
 Error system_error(int number, std::string_view what, const std::filesystem::path& path);
 
 /// A file descriptor that closes itself.

@@ -71,6 +71,9 @@ class Sink {
   virtual Result<CommitResult> commit(const Token& expected, const Token& next) = 0;
   /// Drops the uncommitted set.
   virtual Result<void> abort() = 0;
+  /// Size of the uncommitted set, for CommitPolicy::bytes, where the sink measures it otherwise than by what the rows
+  /// take in memory (by its files).
+  virtual std::optional<std::uint64_t> uncommitted_bytes() const { return std::nullopt; }
   /// Reads the stored token again; after Unknown it settles what became of the uncommitted set (see above).
   virtual Result<Token> stored_token() = 0;
   /// Releases everything; what is uncommitted is dropped. No call but open() follows.

@@ -26,7 +26,8 @@ const config::ObjectSpec<CommitConfig>& commit_spec() {
   static const config::ObjectSpec<CommitConfig> spec(
       "commit", "When the sink commits: at whichever comes first. Without it: what the sink's page says.",
       {config::field("rows", &CommitConfig::rows, "Rows written since the last commit."),
-       config::field("bytes", &CommitConfig::bytes, "Bytes written since the last commit, as Arrow."),
+       config::field("bytes", &CommitConfig::bytes,
+                     "Bytes written since the last commit: as Arrow, of a `parquet` sink as files."),
        config::field("interval", &CommitConfig::interval, "Age of the first row written since the last commit.")});
   return spec;
 }

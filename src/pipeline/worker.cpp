@@ -161,7 +161,8 @@ bool Worker::commit_due() const {
   if (p_.dead_letters != nullptr && p_.dead_letters->pending() >= p_.definition->batch.rows.value) return true;
   const CommitPolicy& due = policy_;
   if (due.every_batch()) return true;
-  return (due.rows && uncommitted_rows_ >= *due.rows) || (due.bytes && uncommitted_bytes_ >= *due.bytes) ||
+  return (due.rows && uncommitted_rows_ >= *due.rows) ||
+         (due.bytes && p_.sink->uncommitted_bytes().value_or(uncommitted_bytes_) >= *due.bytes) ||
          (due.interval && p_.clock->now() - *first_uncommitted_ >= *due.interval);
 }
 

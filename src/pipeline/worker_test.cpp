@@ -162,6 +162,16 @@ TEST_F(WorkerTest, CommitsFallByTheSinksPolicy) {
   EXPECT_EQ(table.commits, (std::vector<std::size_t>{5, 1}));
 }
 
+TEST_F(WorkerTest, CommitBytesAreWhatTheSinkMeasures) {
+  sink_view->traits_value.commit.bytes = 300;
+  sink_view->row_bytes = 100;  // in memory a row takes 8
+  assign();
+  for (int i = 1; i <= 7; ++i) give({i}, std::to_string(i));
+  end();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(table.commits, (std::vector<std::size_t>{3, 3, 1}));
+}
+
 TEST_F(WorkerTest, ACommitIntervalCountsFromTheFirstUncommittedRow) {
   definition.commit = CommitConfig{};
   definition.commit->interval = 5s;

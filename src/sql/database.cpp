@@ -4,6 +4,7 @@
 #include <duckdb/common/virtual_file_system.hpp>
 #include <duckdb/main/db_instance_cache.hpp>
 
+#include "sql/append_file_system.h"
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
 #include "sql/folder_files.h"
@@ -55,6 +56,7 @@ Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options)
     configure(config, options);
     const auto prepare = [](duckdb::DuckDB& created) {
       register_batch_scan(*created.instance);
+      register_append_files(*created.instance);
       duckdb::Connection connection(created);
       for (const char* setting : {"SET GLOBAL TimeZone='UTC'", "SET GLOBAL arrow_lossless_conversion=true",
                                   "SET GLOBAL errors_as_json=true"}) {

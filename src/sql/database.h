@@ -60,6 +60,9 @@ class BatchScript {
                               const std::function<Result<void>(const RecordBatch&)>& consume) = 0;
 };
 
+class ParquetFormat;
+struct ParquetOptions;
+
 /// One connection. One thread at a time, except interrupt().
 class Session {
  public:
@@ -80,6 +83,9 @@ class Session {
   /// Those statements of a script that only this connection would know of, so that each connection must run them: SET,
   /// USE, PRAGMA, PREPARE. Objects that are TEMPORARY can't be had twice: kind config.
   virtual SqlResult<std::vector<std::string>> connection_statements(const std::string& text) = 0;
+  /// A writer of Parquet files for rows of this schema (see parquet_writer.h).
+  virtual Result<std::shared_ptr<ParquetFormat>> parquet(std::shared_ptr<const Schema> schema,
+                                                         const ParquetOptions& options) = 0;
   /// Ends the running call with a `cancelled` error. Any thread.
   virtual void interrupt() = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
+#include "sql/parquet_format.h"
 
 namespace aqueduck::sql {
 namespace {
@@ -139,6 +140,12 @@ SqlResult<std::vector<std::string>> EngineSession::connection_statements(const s
     }
     return out;
   });
+}
+
+Result<std::shared_ptr<ParquetFormat>> EngineSession::parquet(std::shared_ptr<const Schema> schema,
+                                                              const ParquetOptions& options) {
+  AQ_ASSIGN(std::shared_ptr<ParquetFormat> format, EngineParquetFormat::make(connection_, std::move(schema), options));
+  return format;
 }
 
 void EngineSession::interrupt() { connection_->Interrupt(); }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,9 +79,13 @@ class MemorySink : public Sink {
     return {};
   }
   Result<Token> stored_token() override { return table_.token; }
+  std::optional<std::uint64_t> uncommitted_bytes() const override {
+    return row_bytes ? std::optional(*row_bytes * uncommitted_.size()) : std::nullopt;
+  }
   void close() override { uncommitted_.clear(); }
 
   SinkTraits traits_value{.holds_token = true, .commit = {}, .guarantee = {}};
+  std::optional<std::uint64_t> row_bytes;  ///< by which it measures; without it, it doesn't
   std::deque<Error> write_errors;
   std::deque<Error> commit_errors;
   enum class Answer { clean, unknown_done, unknown_not_done };

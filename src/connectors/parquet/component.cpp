@@ -11,7 +11,11 @@ constexpr std::string_view kDetails =
     "Files are named `part-<pipeline>-<commit>-<k>.parquet` and appear whole, all those of a commit together with the "
     "source's positions: `_aqueduck/<pipeline>/<commit>.json` says which files belong to it, and a restart finishes "
     "what a crash interrupted. Unless the sink's `commit` says otherwise, a commit is made when one of the `roll` "
-    "limits is reached; until then rows wait in memory. With a `commit` beyond them they only split the files.\n\n"
+    "limits is reached. With a `commit` beyond them they only split the files.\n\n"
+    "Until their commit, rows are in files that no reader sees; what waits for its row group is in memory, `buffer` at "
+    "most, however far away the commit is. Where many partitions fill that, their row groups get smaller, and past "
+    "`open_files` a partition gets a further file in the same commit. A full disk loses nothing: the sink waits for "
+    "room and goes on.\n\n"
     "With `partition_by` files lie in folders like `day=2026-11-30/`, whose names hold those columns' values. Rows "
     "whose columns are others than the last rows' begin a new file. HUGEINT, which Parquet lacks, is written as "
     "DECIMAL(38,0).";
@@ -21,7 +25,7 @@ const config::ObjectSpec<ParquetRoll>& roll_spec() {
       "roll", "When files are closed and committed; whichever comes first.",
       {config::field("rows", &ParquetRoll::rows, "Rows of a commit."),
        config::field("bytes", &ParquetRoll::bytes,
-                     "Their size in memory; Parquet files are usually a third to a tenth of it."),
+                     "Size of the files. Rows that wait for their row group count as much as rows took so far."),
        config::field("interval", &ParquetRoll::interval, "Age of the oldest row.")});
   return spec;
 }
@@ -41,7 +45,13 @@ const config::ObjectSpec<ParquetConfig>& parquet_spec() {
                          {"gzip", ParquetCompression::gzip, "slow, for old readers"},
                          {"lz4", ParquetCompression::lz4, "larger, fastest (LZ4_RAW)"},
                          {"none", ParquetCompression::none, "no compression"}},
-                        "How pages are compressed.")});
+                        "How pages are compressed."),
+         config::field("row_group_rows", &ParquetConfig::row_group_rows, "Rows of a row group, at most."),
+         config::field(
+             "buffer", &ParquetConfig::buffer,
+             "Memory for rows that wait for their row group, over all files; past it the largest is written."),
+         config::field("open_files", &ParquetConfig::open_files,
+                       "How many partitions have an open file; past it the least recently used one is finished.")});
     out.details(std::string(kDetails));
     out.shorthand("path");
     return out;
@@ -98,6 +108,10 @@ std::unique_ptr<SinkFactory> parse(const config::Node& node, config::Faults& fau
     faults.add(node.where, "'roll: {{rows: 0}}' would never write a row: leave it out or give a number");
   if (config.roll.bytes.value == 0)
     faults.add(node.where, "'roll: {{bytes: 0}}' would never write a row: leave it out or give a size");
+  if (config.row_group_rows.value == 0)
+    faults.add(node.where, "'row_group_rows: 0' would never write a row: leave it out or give a number");
+  if (config.open_files.value == 0)
+    faults.add(node.where, "'open_files: 0' would never write a row: leave it out or give a number");
   if (faults.all().size() != before) return nullptr;
   return std::make_unique<ParquetFactory>(std::move(config));
 }

@@ -25,6 +25,9 @@ struct ParquetConfig {
   std::vector<std::string> partition_by;
   ParquetRoll roll;
   ParquetCompression compression = ParquetCompression::zstd;
+  config::Count row_group_rows{122'880};
+  config::Bytes buffer{std::uint64_t{256} << 20};
+  config::Count open_files{100};
 };
 
 SinkTraits parquet_traits(const ParquetConfig& config);

@@ -2,18 +2,8 @@
 
 #include <algorithm>
 
-#include "base/log.h"
-#include "sql/quoted.h"
-
 namespace aqueduck {
 namespace {
-
-using sql::quoted_name;
-using sql::quoted_text;
-
-constexpr const char* kRelation = "aqueduck_batch";
-// Not ".parquet": readers that look for `**/*.parquet` must not find what isn't committed.
-constexpr const char* kExtension = "part";
 
 /// A name as one component of a path.
 std::string path_component(std::string_view name) {
@@ -24,55 +14,6 @@ std::string path_component(std::string_view name) {
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out.empty() ? "_" : out;
-}
-
-std::string_view word(ParquetCompression compression) {
-  switch (compression) {
-    case ParquetCompression::zstd:
-      return "zstd";
-    case ParquetCompression::snappy:
-      return "snappy";
-    case ParquetCompression::gzip:
-      return "gzip";
-    case ParquetCompression::lz4:
-      return "lz4_raw";
-    case ParquetCompression::none:
-      break;
-  }
-  return "uncompressed";
-}
-
-/// The type to write: the engine would make DOUBLE of whole numbers of 128 bits, silently.
-std::string parquet_type(std::string_view type) {
-  std::string out;
-  char quote = 0;
-  for (std::size_t i = 0; i < type.size();) {
-    if (quote == 0) {
-      const std::string_view rest = type.substr(i);
-      const std::string_view wide = rest.starts_with("UHUGEINT") ? "UHUGEINT" : "HUGEINT";
-      const char after = rest.size() > wide.size() ? rest[wide.size()] : ')';
-      const bool is_type = after == ')' || after == ',' || after == '[';  // a field's name has a space after it
-      if (rest.starts_with(wide) && is_type) {
-        out += "DECIMAL(38,0)";
-        i += wide.size();
-        continue;
-      }
-    }
-    const char c = type[i++];
-    if (quote == 0 && (c == '"' || c == '\'')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    }
-    out += c;
-  }
-  return out;
-}
-
-Error failed(sql::SqlError error, const std::filesystem::path& folder) {
-  Error out = std::move(error.error);
-  if (out.message.find("No space left") != std::string::npos) out.kind = ErrorKind::limit;
-  return with_context(std::move(out), "cannot write Parquet files in " + folder.string());
 }
 
 bool holds(const Token& stored, const Token& next) {
@@ -100,7 +41,8 @@ ParquetSink::ParquetSink(ParquetConfig config, const ComponentContext& context)
       pipeline_(path_component(context.pipeline)),
       shared_(context.database),
       log_(output_, own_),
-      staging_(own_) {}
+      staging_(own_),
+      files_(config_, staging_) {}
 
 Result<void> ParquetSink::connect() {
   if (session_ != nullptr) return {};
@@ -142,95 +84,15 @@ void ParquetSink::resolve_doubt(const Manifest& last) {
   if (!doubt_ || last.number < doubt_->number) return;
   const bool ours = last.number == doubt_->number && last.writer == staging_.writer();
   if (!ours && !holds(last.token, doubt_->next)) return;
-  staged_.clear();  // they are in place
+  files_.release();  // they are in place
   doubt_.reset();
 }
 
 Result<void> ParquetSink::write(const RecordBatch& batch) {
   if (batch.rows() == 0) return {};
-  const std::uint64_t bytes = byte_size(batch);
-  const auto rows = static_cast<std::uint64_t>(batch.rows());
-  // Before this batch is taken: a failure must not leave it half taken.
-  if (!waiting_.empty() &&
-      (waiting_rows_ + rows > config_.roll.rows.value || waiting_bytes_ + bytes > config_.roll.bytes.value)) {
-    AQ_TRY(stage());
-  }
-  waiting_.push_back(batch);
-  waiting_rows_ += rows;
-  waiting_bytes_ += bytes;
-  return {};
-}
-
-Result<void> ParquetSink::stage() {
-  if (waiting_.empty()) return {};
   AQ_TRY(connect());
-  AQ_TRY(staging_.enter());
-  std::vector<std::vector<RecordBatch>> groups;
-  std::string last;
-  for (const RecordBatch& batch : waiting_) {
-    const std::string fingerprint = batch.schema->fingerprint();
-    if (groups.empty() || fingerprint != last) groups.emplace_back();
-    groups.back().push_back(batch);
-    last = fingerprint;
-  }
-  std::vector<Staged> files;
-  for (const auto& rows : groups) {
-    auto done = encode(rows, files);
-    if (!done) {
-      for (const Staged& file : files) staging_.remove(file.path);
-      return done;
-    }
-  }
-  staged_.insert(staged_.end(), files.begin(), files.end());
-  waiting_.clear();
-  waiting_rows_ = waiting_bytes_ = 0;
-  return {};
-}
-
-Result<std::string> ParquetSink::copy_statement(const Schema& schema, const std::string& target) {
-  auto types = session_->type_names(schema);
-  if (!types) return fail(failed(std::move(types).error(), output_));
-  std::vector<std::string> columns;
-  for (std::size_t i = 0; i < schema.size(); ++i) {
-    const std::string name = quoted_name(schema.name(i));
-    const std::string type = parquet_type((*types)[i]);
-    columns.push_back(type == (*types)[i] ? name : fmt::format("CAST({0} AS {1}) AS {0}", name, type));
-  }
-  std::string options = fmt::format("FORMAT parquet, COMPRESSION {}", word(config_.compression));
-  if (config_.partition_by.empty()) {
-    options += ", USE_TMP_FILE false";
-  } else {
-    std::vector<std::string> by;
-    for (const auto& name : config_.partition_by) by.push_back(quoted_name(name));
-    options += fmt::format(", PARTITION_BY ({}), FILE_EXTENSION {}", fmt::join(by, ", "), quoted_text(kExtension));
-  }
-  return fmt::format("COPY (SELECT {} FROM {}) TO {} ({})", fmt::join(columns, ", "), kRelation, quoted_text(target),
-                     options);
-}
-
-Result<void> ParquetSink::encode(const std::vector<RecordBatch>& rows, std::vector<Staged>& files) {
-  const std::string name = staging_.next_name();
-  AQ_ASSIGN(const auto statement, copy_statement(*rows.front().schema, (own_ / name).string()));
-  const auto encoded = [&]() -> Result<std::vector<std::string>> {
-    auto script = session_->script(statement, kRelation);
-    if (!script) return fail(failed(std::move(script).error(), output_));
-    auto done = (*script)->run(rows, [](const RecordBatch&) -> Result<void> { return {}; });
-    // The view points into the script.
-    auto dropped = session_->execute(fmt::format("DROP VIEW IF EXISTS temp.{}", kRelation));
-    if (!done) return fail(failed(std::move(done).error(), output_));
-    if (!dropped) return fail(failed(std::move(dropped).error(), output_));
-    return staging_.synced_files(name);
-  };
-  auto paths = encoded();
-  if (!paths) {
-    staging_.remove(name);
-    return fail(std::move(paths).error());
-  }
-  for (auto& path : *paths) {
-    const std::string folder =
-        path == name ? "" : std::filesystem::path(path).parent_path().lexically_relative(name).string();
-    files.push_back({std::move(path), folder});
-  }
+  auto taken = files_.write(*session_, batch);
+  if (!taken) return fail(with_context(std::move(taken).error(), "cannot write Parquet files in " + output_.string()));
   return {};
 }
 
@@ -240,7 +102,7 @@ Manifest ParquetSink::manifest_after(const std::optional<Manifest>& last, Token 
   out.writer = staging_.writer();
   out.token = std::move(token);
   std::size_t k = 0;
-  for (const Staged& file : staged_) {
+  for (const auto& file : files_.finished()) {
     const auto name = fmt::format("part-{}-{:06}-{}.parquet", pipeline_, out.number, ++k);
     out.moves.push_back({file.path, (std::filesystem::path(file.folder) / name).string()});
   }
@@ -248,7 +110,9 @@ Manifest ParquetSink::manifest_after(const std::optional<Manifest>& last, Token 
 }
 
 Result<CommitResult> ParquetSink::commit(const Token& expected, const Token& next) {
-  AQ_TRY(stage());
+  if (auto finished = files_.finish_all(); !finished) {
+    return fail(with_context(std::move(finished).error(), "cannot write Parquet files in " + output_.string()));
+  }
   for (;;) {
     AQ_ASSIGN(const auto last, log_.settle());
     if (last) resolve_doubt(*last);
@@ -258,8 +122,9 @@ Result<CommitResult> ParquetSink::commit(const Token& expected, const Token& nex
       return Moved{stored};
     }
     Token merged = stored.merged(next);
-    if (staged_.empty() && merged.entries == stored.entries) return Committed{std::move(merged)};
+    if (files_.finished().empty() && merged.entries == stored.entries) return Committed{std::move(merged)};
     AQ_TRY(staging_.enter());
+    AQ_TRY(staging_.sync());
     const Manifest manifest = manifest_after(last, merged);
     doubt_ = Doubt{next, manifest.number};
     auto outcome = log_.add(manifest);
@@ -269,7 +134,7 @@ Result<CommitResult> ParquetSink::commit(const Token& expected, const Token& nex
     }
     switch (outcome->added) {
       case CommitLog::Added::done:
-        staged_.clear();
+        files_.release();
         doubt_.reset();
         return Committed{std::move(merged)};
       case CommitLog::Added::taken:
@@ -290,13 +155,8 @@ Result<CommitResult> ParquetSink::commit(const Token& expected, const Token& nex
 }
 
 void ParquetSink::forget() {
-  waiting_.clear();
-  waiting_rows_ = waiting_bytes_ = 0;
   // What may have been committed is left to the next one who opens the folder.
-  if (!doubt_) {
-    for (const Staged& file : staged_) staging_.remove(file.path);
-  }
-  staged_.clear();
+  files_.drop(doubt_.has_value());
 }
 
 Result<void> ParquetSink::abort() {
@@ -310,6 +170,7 @@ void ParquetSink::close() {
   forget();
   staging_.leave(doubt);
   doubt_.reset();
+  files_.disconnect();
   session_.reset();
   database_.reset();
 }

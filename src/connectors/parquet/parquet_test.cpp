@@ -7,6 +7,7 @@
 #include "columnar/json_text.h"
 #include "connectors/parquet/parquet_sink.h"
 #include "tests/support/conformance_sink.h"
+#include "tests/support/file_size_limit.h"
 
 namespace aqueduck {
 namespace {
@@ -15,6 +16,7 @@ namespace fs = std::filesystem;
 using conformance::check_sink;
 using conformance::check_two_writers;
 using conformance::token_of;
+using testing::FileSizeLimit;
 using testing::id_name_batch;
 using testing::read_text;
 using testing::TemporaryFolder;
@@ -57,6 +59,11 @@ struct ParquetTest : ::testing::Test {
   }
   conformance::SinkUnderTest under_test() const {
     return {[this] { return sink(); }, [this] { return rows(); }};
+  }
+  std::size_t visible_files() const {
+    std::size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(out())) count += entry.path().extension() == ".parquet";
+    return count;
   }
   std::vector<std::string> own_files() const {
     std::vector<std::string> found;
@@ -116,8 +123,7 @@ TEST_F(ParquetTest, AMissingPartitionColumnIsAFaultOfTheConfiguration) {
   config.partition_by = {"day"};
   auto s = sink();
   ASSERT_TRUE(s->open());
-  ASSERT_TRUE(s->write(id_name_batch(0, 1)));
-  auto refused = s->commit({}, token_of("1"));
+  auto refused = s->write(id_name_batch(0, 1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::config) << refused.error().message;
   EXPECT_NE(refused.error().message.find("day"), std::string::npos) << refused.error().message;
@@ -155,6 +161,121 @@ TEST_F(ParquetTest, RollLimitsSplitACommit) {
   ASSERT_TRUE(s->commit({}, token_of("1")));
   EXPECT_EQ(rows().size(), 20U);
   EXPECT_TRUE(fs::exists(out() / "part-p-000001-3.parquet"));
+}
+
+TEST_F(ParquetTest, RowsThatWaitForTheirCommitAreInFiles) {
+  config.row_group_rows.value = 1'000;
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  ASSERT_TRUE(s->write(id_name_batch(0, 10'500)));
+  EXPECT_EQ(visible_files(), 0U);
+  EXPECT_GT(s->uncommitted_bytes(), 10'000U);
+  ASSERT_TRUE(s->commit({}, token_of("1")));
+  EXPECT_EQ(s->uncommitted_bytes(), 0U);
+  EXPECT_EQ(rows().size(), 10'500U);
+  EXPECT_EQ(query("SELECT num_row_groups AS n FROM parquet_file_metadata('" + out().string() + "/*.parquet')"),
+            std::vector<std::string>{R"({"n":11})"});
+}
+
+TEST_F(ParquetTest, RollBytesAreThoseOfTheFiles) {
+  config.row_group_rows.value = 1'000;
+  config.roll.bytes.value = 15'000;
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(s->write(rows_of("SELECT i AS id, md5(i::VARCHAR) AS name FROM range(" + std::to_string(i * 1'000) +
+                                 ", " + std::to_string((i + 1) * 1'000) + ") t(i)")));
+  }
+  EXPECT_GT(s->uncommitted_bytes(), 150'000U);
+  ASSERT_TRUE(s->commit({}, token_of("1")));
+  EXPECT_EQ(rows("id").size(), 10'000U);
+  EXPECT_GE(visible_files(), 9U);
+}
+
+TEST_F(ParquetTest, PastTheMemoryTheLargestIsWritten) {
+  config.partition_by = {"k"};
+  config.buffer.value = std::uint64_t{1} << 20;
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(
+        s->write(rows_of("SELECT i AS id, repeat('x', 100) || i AS t, CASE WHEN i % 10 = 0 THEN 1 ELSE 0 END "
+                         "AS k FROM range(" +
+                         std::to_string(i * 4'000) + ", " + std::to_string((i + 1) * 4'000) + ") t(i)")));
+  }
+  ASSERT_TRUE(s->commit({}, token_of("1")));
+  EXPECT_EQ(query("SELECT count(*) AS n, sum(id) AS s FROM '" + out().string() + "/**/*.parquet'"),
+            std::vector<std::string>{R"({"n":32000,"s":511984000})"});
+  const auto groups = [&](const char* k) {
+    return query("SELECT num_row_groups > 1 AS many FROM parquet_file_metadata('" + out().string() + "/k=" + k +
+                 "/*.parquet')");
+  };
+  EXPECT_EQ(groups("0"), std::vector<std::string>{R"({"many":true})"});
+  EXPECT_EQ(groups("1"), std::vector<std::string>{R"({"many":false})"});
+}
+
+TEST_F(ParquetTest, PastTheOpenFilesTheOldestIsFinished) {
+  config.partition_by = {"k"};
+  config.row_group_rows.value = 10;
+  config.open_files.value = 3;
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(s->write(rows_of("SELECT i AS id, i % 6 AS k FROM range(" + std::to_string(i * 120) + ", " +
+                                 std::to_string((i + 1) * 120) + ") t(i)")));
+  }
+  std::size_t descriptors = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    descriptors += fs::read_symlink(entry.path(), error).string().find((own() / "tmp-").string()) == 0;
+  }
+  EXPECT_LE(descriptors, 4U) << "open files, and the lock";
+  ASSERT_TRUE(s->commit({}, token_of("1")));
+  EXPECT_EQ(query("SELECT count(*) AS n, count(DISTINCT id) AS d FROM '" + out().string() + "/**/*.parquet'"),
+            std::vector<std::string>{R"({"n":480,"d":480})"});
+  EXPECT_GT(visible_files(), 6U);
+}
+
+TEST_F(ParquetTest, AFullDiskLosesNothingAndRepeatsNothing) {
+  config.row_group_rows.value = 1'000;
+  config.partition_by = {"k"};
+  auto s = sink();
+  ASSERT_TRUE(s->open());
+  const auto batch = [&](int i) {
+    return rows_of("SELECT i AS id, md5(i::VARCHAR) AS name, i % 2 AS k FROM range(" + std::to_string(i * 3'000) +
+                   ", " + std::to_string((i + 1) * 3'000) + ") t(i)");
+  };
+  int refusals = 0;
+  for (int i = 0; i < 8; ++i) {
+    auto limit = std::make_unique<FileSizeLimit>(i < 6 ? 60'000 : 220'000);
+    for (int attempt = 0;; ++attempt) {
+      auto done = s->write(batch(i));
+      if (done) break;
+      ASSERT_EQ(done.error().kind, ErrorKind::limit) << done.error().message;
+      refusals += 1;
+      if (attempt == 1) limit.reset();
+    }
+  }
+  {
+    const FileSizeLimit limit(100'000);
+    auto refused = s->commit({}, token_of("1"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::limit) << refused.error().message;
+    EXPECT_EQ(visible_files(), 0U);
+  }
+  {
+    const FileSizeLimit limit(0);  // files are finished or not; the manifest isn't written either
+    EXPECT_FALSE(s->commit({}, token_of("1")));
+  }
+  EXPECT_GT(refusals, 2);
+  auto done = s->commit({}, token_of("1"));
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(
+      query("SELECT count(*) AS n, count(DISTINCT id) AS d, sum(id) AS s FROM '" + out().string() + "/**/*.parquet'"),
+      std::vector<std::string>{R"({"n":24000,"d":24000,"s":287988000})"});
+  ASSERT_TRUE(s->write(batch(8)));
+  ASSERT_TRUE(s->commit(token_of("1"), token_of("2")));
+  EXPECT_EQ(rows("id").size(), 27'000U);
 }
 
 TEST_F(ParquetTest, WhatADeadWriterDidNotCommitIsRemoved) {

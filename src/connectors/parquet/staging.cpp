@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <random>
 
@@ -24,13 +23,6 @@ std::string fresh_name() {
 bool still_there(int descriptor) {
   struct stat found{};
   return ::fstat(descriptor, &found) == 0 && found.st_nlink > 0;
-}
-
-Result<void> sync_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.open()) return fail(system_error(errno, "open", path));
-  if (::fsync(file.get()) != 0) return fail(system_error(errno, "sync", path));
-  return {};
 }
 
 }  // namespace
@@ -67,31 +59,6 @@ void Staging::leave(bool keep_files) {
 }
 
 std::string Staging::next_name() { return fmt::format("{}/{}", writer_, ++next_); }
-
-Result<std::vector<std::string>> Staging::synced_files(const std::string& name) const {
-  const auto top = own_ / name;
-  std::vector<std::string> files;
-  std::error_code error;
-  if (std::filesystem::is_directory(top, error)) {
-    AQ_TRY(sync_folder(top));
-    auto entry = std::filesystem::recursive_directory_iterator(top, error);
-    for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
-      if (entry->is_directory()) {
-        AQ_TRY(sync_folder(entry->path()));
-        continue;
-      }
-      AQ_TRY(sync_file(entry->path()));
-      files.push_back(entry->path().lexically_relative(own_).string());
-    }
-    if (error) return fail(system_error(error.value(), "list", top));
-  } else {
-    AQ_TRY(sync_file(top));
-    files.push_back(name);
-  }
-  AQ_TRY(sync_folder(own_ / writer_));
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 void Staging::remove(const std::string& name) const {
   std::error_code ignored;

@@ -23,9 +23,9 @@ class Staging {
   const std::string& writer() const { return writer_; }
   /// Relative to the pipeline's folder: a path that hasn't been given out yet.
   std::string next_name();
-  /// The files below such a path (or the path itself), relative to the pipeline's folder, all synced with their
-  /// folders.
-  Result<std::vector<std::string>> synced_files(const std::string& name) const;
+  std::filesystem::path whole(const std::string& name) const { return own_ / name; }
+  /// The names of the files survive a crash.
+  Result<void> sync() const { return sync_folder(own_ / writer_); }
   void remove(const std::string& name) const;
 
   /// Locks of writers that are gone, to be held while their files are removed.
