@@ -126,14 +126,17 @@ class Group:
             return None
         return [next(iter(json.loads(line).values())) for line in done.stdout.splitlines()]
 
+    def newest(self):
+        """The number of the last commit of the Parquet sink, 0 before the first."""
+        return max((int(p.stem) for p in self.folder.glob("out/_aqueduck/together/*.json") if p.stem.isdigit()), default=0)
+
     def token(self):
         """The stored position of each partition: {} where nothing is stored yet."""
         if self.sink == "parquet":
-            manifests = [p for p in self.folder.glob("out/_aqueduck/together/*.json") if p.stem.isdigit()]
-            if not manifests:
+            number = self.newest()
+            if number == 0:
                 return {}
-            newest = max(manifests, key=lambda p: int(p.stem))
-            text = json.loads(newest.read_text())["token"]
+            text = json.loads((self.folder / f"out/_aqueduck/together/{number}.json").read_text())["token"]
         else:
             if not (self.folder / "out.duckdb").exists():
                 return {}

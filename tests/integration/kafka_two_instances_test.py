@@ -32,7 +32,8 @@ def taken_over(group, failpoint, commit=None):
 
 def finish(group, a, b):
     """Both go on with what comes later, and end well; what is there is what was sent."""
-    until(lambda: group.shares() == [2, 2], "the one that woke up has its share again")
+    half = group.partitions // 2
+    until(lambda: group.shares() == [half, group.partitions - half], "the one that woke up is a member again")
     group.fill(MESSAGES)
     until(lambda: sum(group.token().values()) > MESSAGES, "they go on")
     a.drain()
@@ -56,6 +57,25 @@ def test_parquet_after_the_write(kafka, folder, binary, unique):
 def test_parquet_before_the_link(kafka, folder, binary, unique):
     """It has chosen its number already, which the other one takes meanwhile."""
     moved(kafka, folder, binary, unique, "parquet", "parquet.before_link")
+
+
+def test_parquet_at_the_same_number(kafka, folder, binary, unique):
+    """The other one has taken that very number and gone no further; now it lies still instead."""
+    with Group(kafka, folder, binary, unique, "parquet", partitions=1) as group:
+        group.fill(MESSAGES)
+        a = group.start("a", "parquet.before_link=stop@3")
+        until(a.stopped, "stopped before the link")
+        before = group.token()
+        b = group.start("b", "parquet.before_link=stop@2", rows=500)
+        until(b.stopped, "the other one stopped after its first commit")
+        assert a.stopped(), "it woke up too early"
+        assert sum(group.token().values()) == sum(before.values()) + 500, f"{group.token()} after {before}"
+        assert group.newest() == 3, "both have the same number"
+        a.signal(signal.SIGCONT)
+        until(lambda: "another instance has committed" in a.said() or group.newest() > 3 or a.process.poll() is not None, "it goes on", 20)
+        b.signal(signal.SIGCONT)
+        finish(group, a, b)
+        assert json.loads(a.stats.read_text())["commits_moved"] >= 1, a.stats.read_text()
 
 
 def test_duckdb_after_the_write(kafka, folder, binary, unique):
