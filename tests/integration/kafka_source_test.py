@@ -192,3 +192,17 @@ def test_keys_and_headers(kafka, folder, binary, unique):
     consumer.close()
     assert sorted((m.key(), json.loads(m.value()), m.headers()) for m in got) == [
         (b'k"%d' % i, {"id": i, "k": f'k"{i}'}, [("id", b"%d" % i), ("quoted", b'"')]) for i in range(2)], got
+
+
+def test_a_member_with_a_name_comes_back_at_once(kafka, folder, binary, unique):
+    """The group waits for it, session_timeout long, and gives its partitions to nobody else."""
+    broker = kafka["AQUEDUCK_KAFKA"]
+    create(broker, unique)
+    fill(broker, unique, 0, 10)
+    path = pipeline(folder, "p", broker, unique, f", group: {unique}, instance_id: one, session_timeout: 60s")
+    run(binary, path, "--max-messages", "10")
+    fill(broker, unique, 10, 10)
+    began = time.monotonic()
+    run(binary, path, "--max-messages", "10")
+    assert time.monotonic() - began < 30
+    assert sorted(ids(folder)) == list(range(20))

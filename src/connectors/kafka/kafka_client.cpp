@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 
@@ -217,6 +218,12 @@ Result<KafkaWatermarks> kafka_watermarks(const KafkaHandle& client, const KafkaP
                                                      &out.high, static_cast<int>(limit.count()));
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return fail(kafka_error(code, "cannot ask for the ends of " + partition.name()));
+  // librdkafka asks twice and trusts the order of the answers (2.12): where one was asked for again they are the wrong
+  // way round, and where one failed it is missing.
+  if (out.low < 0 || out.high < 0) {
+    return fail(ErrorKind::unavailable, "cannot ask for the ends of {}: only one answer came", partition.name());
+  }
+  if (out.low > out.high) std::swap(out.low, out.high);
   return out;
 }
 

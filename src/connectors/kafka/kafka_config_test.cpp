@@ -15,7 +15,8 @@ std::string faults_of(const ComponentType<F>& type, const std::string& text) {
   config::Faults faults;
   const auto node = config::load_text(text, "k.yml", config::process_environment(), faults);
   EXPECT_TRUE(node);
-  EXPECT_EQ(type.parse(*node, faults) == nullptr, !faults.empty());
+  const bool parsed = type.parse(*node, faults) != nullptr;
+  EXPECT_EQ(parsed, faults.empty());
   return faults.empty() ? "" : faults.to_error().message;
 }
 

@@ -112,9 +112,9 @@ Result<CommitResult> KafkaSink::commit(const Token& /*expected*/, const Token& n
 /// Why messages were not taken: what is wrong with the connection or the topic, else the first one's report.
 Error KafkaSink::failure(const Waiting& bad, std::size_t left) {
   if (const auto health = health_->error()) return *health;
-  const bool unknown = bad.outcome == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-                       bad.outcome == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-                       bad.outcome == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+  const bool unknown =
+      bad.outcome == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || bad.outcome == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+      bad.outcome == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || bad.outcome == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT;
   if (unknown) {
     if (auto topic = kafka_topic(client_, *health_, config_.topic, kafka_topic_grace(config_)); !topic) {
       return std::move(topic).error();
