@@ -14,10 +14,10 @@
 namespace aqueduck {
 
 /// Events of Source::read beside chunks.
-struct Assigned {   ///< These partitions are ours now; no data of them comes before start_at() was called for them.
-  Positions start;  ///< where the source would resume by itself (a consumer group's offsets, else `resolved`)
-  Positions
-      resolved;  ///< its configured start in numbers, as first resolved: for a sink that holds tokens but none yet
+struct Assigned {      ///< These partitions are ours now; no data of them comes before start_at() was called for them.
+  Positions start;     ///< where the source would resume by itself (a consumer group's offsets, else `resolved`)
+  Positions resolved;  ///< its configured start in numbers, as first resolved: for a sink that holds tokens but none
+                       ///< yet. Kept by the pipeline (restore_starts), where there is a state folder
 };
 struct Revoked {  ///< To be given back: commit or drop what is uncommitted of them before the next read().
   std::vector<std::string> partitions;
@@ -68,8 +68,8 @@ struct SourceTraits {
 /// when the queue is full it makes its peers wait. A pull source fetches in read(), or ahead of it within its limits;
 /// it keeps its peer's session alive however long the worker takes between two reads.
 ///
-/// Order of calls: open, then read / start_at / acknowledge, then close. Errors: unavailable (the worker tries open
-/// again, with backoff), denied, config, conflict (a stored position that is not in the source), io.
+/// Order of calls: restore_starts, open, then read / start_at / acknowledge, then close. Errors: unavailable (the
+/// worker tries open again, with backoff), denied, config, conflict (a stored position that is not in the source), io.
 class Source {
  public:
   Source() = default;
@@ -78,6 +78,9 @@ class Source {
   virtual ~Source() = default;
 
   virtual SourceTraits traits() const = 0;
+  /// What Assigned::resolved told in earlier runs, of all partitions, as the pipeline kept it. Before open(), if at
+  /// all.
+  virtual void restore_starts(const Positions& /*starts*/) {}
   virtual Result<void> open() = 0;
   /// Waits for the next event within the limits; Idle where nothing came in time or a stop was asked for.
   virtual Result<SourceEvent> read(const ReadLimits& limits) = 0;

@@ -1,5 +1,6 @@
 #include "pipeline/state.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -75,6 +76,11 @@ Result<void> StateFile::save_decoder_schema(std::string schema) {
 
 Result<void> StateFile::save_starts(const Positions& starts) {
   const std::lock_guard lock(mutex_);
+  const auto known = [&](const auto& start) {
+    const auto found = starts_.find(start.first);
+    return found != starts_.end() && found->second == start.second;
+  };
+  if (std::all_of(starts.begin(), starts.end(), known)) return {};
   put(starts, starts_);
   return save();
 }

@@ -131,6 +131,7 @@ Worker::Step Worker::open() {
     auto opened = sink_call<Token>("open the dead-letter sink", [&] { return p_.dead_letters->sink().open(); });
     if (!opened) return tl::make_unexpected(std::move(opened).error());
   }
+  p_.source->restore_starts(p_.state->starts());
   auto opened = with_retries<void>(
       p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->open(); }, source_can_heal);
@@ -238,6 +239,9 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
       begin.insert_or_assign(partition, own_start);
     }
     owned_.insert_or_assign(partition, begin[partition]);
+  }
+  if (p_.state->kept() && !assigned.resolved.empty()) {
+    if (auto saved = p_.state->save_starts(assigned.resolved); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   }
   if (auto started = p_.source->start_at(begin); !started) {
     return tl::make_unexpected(source_failure(std::move(started).error()));

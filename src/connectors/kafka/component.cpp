@@ -1,7 +1,5 @@
 #include "connectors/kafka/component.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/file.h"
@@ -76,13 +74,6 @@ std::unique_ptr<SourceFactory> parse_source(const config::Node& node, config::Fa
   const std::size_t before = faults.all().size();
   auto config = kafka_source_spec().read(node, faults);
   if (faults.all().size() == before) check_kafka_source(config, node, faults);
-  std::vector<std::string_view> known;
-  for (const MetadataColumn& column : kafka_metadata()) known.emplace_back(column.name);
-  for (const std::string& name : config.metadata) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    faults.add(node.find("metadata")->where, "there is no metadata column '{}'{}; there is {}", name,
-               config::did_you_mean(name, known), fmt::join(known, ", "));
-  }
   if (faults.all().size() != before) return nullptr;
   return std::make_unique<KafkaSourceFactory>(std::move(config));
 }
@@ -90,7 +81,7 @@ std::unique_ptr<SourceFactory> parse_source(const config::Node& node, config::Fa
 std::unique_ptr<SinkFactory> parse_sink(const config::Node& node, config::Faults& faults) {
   const std::size_t before = faults.all().size();
   auto config = kafka_sink_spec().read(node, faults);
-  if (faults.all().size() == before) check_kafka_connection(config, node, faults);
+  if (faults.all().size() == before) check_kafka_sink(config, node, faults);
   if (faults.all().size() != before) return nullptr;
   return std::make_unique<KafkaSinkFactory>(std::move(config));
 }

@@ -3,6 +3,8 @@
 #include <librdkafka/rdkafka.h>
 
 #include <charconv>
+#include <thread>
+#include <utility>
 
 #include "base/log.h"
 
@@ -103,6 +105,7 @@ Error kafka_error(int code, std::string_view what) {
     case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
     case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:  // no valid name
       kind = ErrorKind::config;
       break;
     default:
@@ -115,8 +118,10 @@ Result<std::unique_ptr<rd_kafka_conf_s, void (*)(rd_kafka_conf_s*)>> kafka_setti
                                                                                     const KafkaSettings& settings,
                                                                                     KafkaHealth* health) {
   std::unique_ptr<rd_kafka_conf_s, void (*)(rd_kafka_conf_s*)> conf(rd_kafka_conf_new(), rd_kafka_conf_destroy);
-  KafkaSettings all{
-      {"client.id", "aqueduck"}, {"bootstrap.servers", joined(config.brokers)}, {"reconnect.backoff.max.ms", "2000"}};
+  KafkaSettings all{{"client.id", "aqueduck"},
+                    {"bootstrap.servers", joined(config.brokers)},
+                    {"reconnect.backoff.max.ms", "2000"},
+                    {std::string(kKafkaTopicGrace), std::to_string(kafka_topic_grace(config).count())}};
   std::string protocol = config.tls ? "ssl" : "plaintext";
   if (config.sasl) protocol = config.tls ? "sasl_ssl" : "sasl_plaintext";
   all.emplace_back("security.protocol", protocol);
@@ -140,12 +145,18 @@ Result<std::unique_ptr<rd_kafka_conf_s, void (*)(rd_kafka_conf_s*)>> kafka_setti
   return conf;
 }
 
-Result<std::vector<std::pair<std::string, int>>> kafka_topics(const KafkaHandle& client, KafkaHealth& health) {
+namespace {
+
+using Metadata = std::unique_ptr<const struct rd_kafka_metadata, void (*)(const struct rd_kafka_metadata*)>;
+
+/// Of one topic, or of all where it is null; waits a few seconds for brokers.
+Result<Metadata> metadata(const KafkaHandle& client, KafkaHealth& health, rd_kafka_topic_t* topic) {
   const struct rd_kafka_metadata* found = nullptr;
   rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
   for (int tries = 0; tries < 10 && code != RD_KAFKA_RESP_ERR_NO_ERROR; ++tries) {
-    code = rd_kafka_metadata(client.get(), 1, nullptr, &found, kRequestMs / 10);
-    rd_kafka_poll(client.get(), 0);
+    code = rd_kafka_metadata(client.get(), topic == nullptr ? 1 : 0, topic, &found, kRequestMs / 10);
+    if (!health.is_read_with_messages())
+      rd_kafka_poll(client.get(), 0);  // for errors: it would meet messages otherwise
     if (const auto error = health.error(); error && error->kind == ErrorKind::denied) {
       if (found != nullptr) rd_kafka_metadata_destroy(found);
       return fail(*error);
@@ -156,22 +167,63 @@ Result<std::vector<std::pair<std::string, int>>> kafka_topics(const KafkaHandle&
     return fail(kafka_error(code, "cannot list the topics of Kafka"));
   }
   health.recovered();
+  return Metadata(found, rd_kafka_metadata_destroy);
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, int>>> kafka_topics(const KafkaHandle& client, KafkaHealth& health) {
+  AQ_ASSIGN(const Metadata found, metadata(client, health, nullptr));
   std::vector<std::pair<std::string, int>> out;
   for (int i = 0; i < found->topic_cnt; ++i) {
     if (found->topics[i].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       out.emplace_back(found->topics[i].topic, found->topics[i].partition_cnt);
     }
   }
-  rd_kafka_metadata_destroy(found);
   return out;
 }
 
-Result<KafkaWatermarks> kafka_watermarks(const KafkaHandle& client, const KafkaPartition& partition) {
+Error kafka_no_topic(const KafkaHealth& health, const std::string& topic, const std::vector<std::string_view>& known) {
+  return make_error(ErrorKind::denied,
+                    "there is no topic '{}' at {}, or its user may not see it{}; create it first, or see to its rights",
+                    topic, health.peer(), config::did_you_mean(topic, known));
+}
+
+Result<void> kafka_topic(const KafkaHandle& client, KafkaHealth& health, const std::string& topic,
+                         std::chrono::milliseconds grace) {
+  const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> handle(
+      rd_kafka_topic_new(client.get(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
+  if (handle == nullptr) return fail(kafka_error(rd_kafka_last_error(), "topic '" + topic + "'"));
+  const auto until = std::chrono::steady_clock::now() + grace;
+  while (true) {
+    AQ_ASSIGN(const Metadata found, metadata(client, health, handle.get()));
+    const rd_kafka_resp_err_t code =
+        found->topic_cnt == 1 ? found->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+    const bool missing =
+        code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+    if (!missing) return fail(kafka_error(code, "topic '" + topic + "'"));
+    if (std::chrono::steady_clock::now() >= until) {
+      if (code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) return fail(kafka_error(code, "topic '" + topic + "'"));
+      return fail(kafka_no_topic(health, topic, {}));
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+Result<KafkaWatermarks> kafka_watermarks(const KafkaHandle& client, const KafkaPartition& partition,
+                                         std::chrono::milliseconds limit) {
   KafkaWatermarks out;
   const auto code = rd_kafka_query_watermark_offsets(client.get(), partition.topic.c_str(), partition.number, &out.low,
-                                                     &out.high, kRequestMs);
+                                                     &out.high, static_cast<int>(limit.count()));
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return fail(kafka_error(code, "cannot ask for the ends of " + partition.name()));
+  // librdkafka asks twice and trusts the order of the answers (2.12): where one was asked for again they are the wrong
+  // way round, and where one failed it is missing.
+  if (out.low < 0 || out.high < 0) {
+    return fail(ErrorKind::unavailable, "cannot ask for the ends of {}: only one answer came", partition.name());
+  }
+  if (out.low > out.high) std::swap(out.low, out.high);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,11 +29,16 @@ class KafkaHealth {
   void recovered();
   /// What stands against going on, if anything.
   std::optional<Error> error() const;
+  const std::string& peer() const { return peer_; }
+  /// From now on the client's events come with the messages that are read: nobody else may poll them.
+  void read_with_messages() { read_with_messages_ = true; }
+  bool is_read_with_messages() const { return read_with_messages_; }
 
  private:
   std::string peer_;  ///< "localhost:9092 (scram-sha-256)"
   mutable std::mutex mutex_;
   bool connected_ = false;
+  std::atomic<bool> read_with_messages_ = false;
   std::optional<Error> error_;
 };
 
@@ -43,6 +50,8 @@ struct KafkaPartition {
   std::string name() const { return topic + "/" + std::to_string(number); }
   static Result<KafkaPartition> parse(std::string_view name);
 };
+
+inline constexpr std::chrono::milliseconds kBetweenLooks{200};  ///< for a topic that isn't there yet
 
 struct KafkaWatermarks {
   std::int64_t low = 0;
@@ -58,7 +67,14 @@ Result<std::unique_ptr<rd_kafka_conf_s, void (*)(rd_kafka_conf_s*)>> kafka_setti
                                                                                     KafkaHealth* health);
 /// Partition count of every topic of the cluster; waits a few seconds for brokers.
 Result<std::vector<std::pair<std::string, int>>> kafka_topics(const KafkaHandle& client, KafkaHealth& health);
-Result<KafkaWatermarks> kafka_watermarks(const KafkaHandle& client, const KafkaPartition& partition);
+/// Succeeds once the topic is there; asks until `grace` is over, then fails with kind denied. A broker that makes
+/// topics by itself makes this one for a producer.
+Result<void> kafka_topic(const KafkaHandle& client, KafkaHealth& health, const std::string& topic,
+                         std::chrono::milliseconds grace);
+/// The error of a topic that isn't there; kind denied. `known`: the names to suggest from.
+Error kafka_no_topic(const KafkaHealth& health, const std::string& topic, const std::vector<std::string_view>& known);
+Result<KafkaWatermarks> kafka_watermarks(const KafkaHandle& client, const KafkaPartition& partition,
+                                         std::chrono::milliseconds limit = std::chrono::seconds(5));
 /// By a librdkafka error code.
 Error kafka_error(int code, std::string_view what);
 

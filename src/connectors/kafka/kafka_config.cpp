@@ -1,5 +1,8 @@
 #include "connectors/kafka/kafka_config.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -69,6 +72,7 @@ std::vector<config::Field<Config>> connection_fields() {
 /// Digits only, all of them.
 std::optional<int> number(std::string_view text) {
   int out = 0;
+  if (text.empty() || text.size() > 9) return std::nullopt;
   for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
     out = out * 10 + (c - '0');
@@ -149,7 +153,8 @@ const config::ObjectSpec<KafkaSourceConfig>& kafka_source_spec() {
     using C = KafkaSourceConfig;
     auto fields = connection_fields<C>();
     std::vector<config::Field<C>> own{
-        config::field("topics", &C::topics, "Names of topics; one that begins with `^` is a regular expression.")
+        config::field("topics", &C::topics,
+                      "Names of topics; one that begins with `^` is a regular expression (POSIX extended).")
             .required()
             .example("[events]"),
         config::field("group", &C::group,
@@ -192,56 +197,108 @@ const config::ObjectSpec<KafkaSinkConfig>& kafka_sink_spec() {
   static const config::ObjectSpec<KafkaSinkConfig> spec = [] {
     using C = KafkaSinkConfig;
     auto fields = connection_fields<C>();
-    std::vector<config::Field<C>> own{config::field("topic", &C::topic, "The topic.").required().example("views"),
-                                      config::field("key", &C::key, "A column whose value is the message's key, too."),
-                                      config::choice("compression", &C::compression,
-                                                     {{"none", KafkaCompression::none, "none"},
-                                                      {"gzip", KafkaCompression::gzip, "gzip"},
-                                                      {"snappy", KafkaCompression::snappy, "snappy"},
-                                                      {"lz4", KafkaCompression::lz4, "LZ4"},
-                                                      {"zstd", KafkaCompression::zstd, "zstd"}},
-                                                     "How batches of messages are compressed.")};
+    std::vector<config::Field<C>> own{
+        config::field("topic", &C::topic, "The topic.").required().example("views"),
+        config::field("key", &C::key,
+                      "A column whose value is the message's key, too: a text as it is, a "
+                      "BLOB's bytes, of other types their text; NULL: no key."),
+        config::field("headers", &C::headers,
+                      "A column, MAP or STRUCT, whose entries are the message's headers "
+                      "instead of a part of its JSON; NULL values are left out."),
+        config::choice("compression", &C::compression,
+                       {{"none", KafkaCompression::none, "none"},
+                        {"gzip", KafkaCompression::gzip, "gzip"},
+                        {"snappy", KafkaCompression::snappy, "snappy"},
+                        {"lz4", KafkaCompression::lz4, "LZ4"},
+                        {"zstd", KafkaCompression::zstd, "zstd"}},
+                       "How batches of messages are compressed.")};
     fields.insert(fields.begin() + 1, own.begin(), own.end());
     return config::ObjectSpec<C>("kafka", "Writes a JSON message a row to a topic of Kafka.", fields);
   }();
   return spec;
 }
 
-void check_kafka_connection(const KafkaConnection& config, const config::Node& node, config::Faults& faults) {
-  if (config.brokers.empty()) faults.add(node.where, "'brokers' names no broker");
+namespace {
+
+/// Where a key's value stands, or, where there is none, the object.
+const config::Node& at(const config::Node& node, std::string_view key) {
+  const config::Node* found = node.find(key);
+  return found == nullptr ? node : *found;
+}
+
+std::chrono::milliseconds property(const KafkaConnection& config, std::string_view name,
+                                   std::chrono::milliseconds otherwise) {
+  const auto set = config.properties.find(std::string(name));
+  if (set == config.properties.end()) return otherwise;
+  const auto value = number(set->second);
+  return value ? std::chrono::milliseconds(*value) : otherwise;
+}
+
+void check_connection(const KafkaConnection& config, const config::Node& node, config::Faults& faults) {
+  if (config.brokers.empty()) faults.add(at(node, "brokers").where, "'brokers' names no broker");
   for (const auto& [name, value] : config.properties) {
-    for (const char* reserved : kReserved) {
-      if (name == reserved)
-        faults.add(node.where, "'properties' can't set '{}': it has a field or a fixed value", name);
+    const bool reserved = std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+    const config::Location& where = at(at(node, "properties"), name).where;
+    if (reserved) faults.add(where, "'properties' can't set '{}': it has a field or a fixed value", name);
+    if ((name == kKafkaTopicGrace || name == kKafkaRefresh) && !number(value)) {
+      faults.add(where, "'{}': '{}' is no number of milliseconds", name, value);
     }
   }
   if (config.tls && config.tls->cert.empty() != config.tls->key.empty()) {
-    faults.add(node.where, "'tls' needs 'cert' and 'key' together");
+    faults.add(at(node, "tls").where, "'tls' needs 'cert' and 'key' together");
+  }
+}
+
+}  // namespace
+
+std::chrono::milliseconds kafka_topic_grace(const KafkaConnection& config) {
+  return property(config, kKafkaTopicGrace, std::chrono::milliseconds(5000));
+}
+
+std::chrono::milliseconds kafka_refresh(const KafkaConnection& config) {
+  return property(config, kKafkaRefresh, std::chrono::milliseconds(30'000));
+}
+
+void check_kafka_sink(const KafkaSinkConfig& config, const config::Node& node, config::Faults& faults) {
+  check_connection(config, node, faults);
+  if (KafkaTopics topic; config.topic.starts_with('^') || !topic.add(config.topic)) {
+    faults.add(at(node, "topic").where, "'{}' is no name of a topic", config.topic);
+  }
+  if (!config.key.empty() && config.key == config.headers) {
+    faults.add(at(node, "headers").where, "'key' and 'headers' can't be the same column");
   }
 }
 
 void check_kafka_source(KafkaSourceConfig& config, const config::Node& node, config::Faults& faults) {
-  check_kafka_connection(config, node, faults);
-  if (config.topics.empty()) faults.add(node.where, "'topics' names no topic");
-  for (const std::string& topic : config.topics) {
-    if (topic.empty()) faults.add(node.where, "'topics' has an empty name");
-    if (!topic.starts_with('^')) continue;
-    try {
-      const std::regex check(topic, std::regex::extended);
-    } catch (const std::regex_error& error) {
-      faults.add(node.where, "'{}' is no regular expression: {}", topic, error.what());
-    }
+  check_connection(config, node, faults);
+  const config::Node& topics = at(node, "topics");
+  if (config.topics.empty()) faults.add(topics.where, "'topics' names no topic");
+  auto wanted = std::make_shared<KafkaTopics>();
+  for (std::size_t i = 0; i < config.topics.size(); ++i) {
+    const config::Location& where = i < topics.items.size() ? topics.items[i].where : topics.where;
+    if (auto added = wanted->add(config.topics[i]); !added) faults.add_text(where, added.error().message);
   }
+  config.wanted = std::move(wanted);
   if (config.group.empty() == !config.assign) {
     faults.add(node.where, "either 'group' (shared partitions) or 'assign' (fixed ones) is needed");
   }
   if (config.assign && config.assign->instance >= config.assign->of) {
-    faults.add(node.where, "'assign': instance {} is not below {}", config.assign->instance, config.assign->of);
+    faults.add(at(node, "assign").where, "'assign': instance {} is not below {}", config.assign->instance,
+               config.assign->of);
   }
   if (auto start = parse_kafka_start(config.start)) {
     config.from = *start;
   } else {
-    faults.add(node.where, "'start': {}", start.error().message);
+    faults.add(at(node, "start").where, "'start': {}", start.error().message);
+  }
+  for (std::size_t i = 0; i < config.metadata.size(); ++i) {
+    std::vector<std::string_view> known;
+    for (const MetadataColumn& column : kafka_metadata()) known.emplace_back(column.name);
+    if (std::find(known.begin(), known.end(), config.metadata[i]) != known.end()) continue;
+    const config::Node& list = at(node, "metadata");
+    faults.add(i < list.items.size() ? list.items[i].where : list.where,
+               "there is no metadata column '{}'{}; there is {}", config.metadata[i],
+               config::did_you_mean(config.metadata[i], known), fmt::join(known, ", "));
   }
 }
 

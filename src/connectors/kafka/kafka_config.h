@@ -1,13 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "component/registry.h"
 #include "config/object_spec.h"
+#include "connectors/kafka/kafka_topics.h"
 
 namespace aqueduck {
 
@@ -66,13 +69,15 @@ struct KafkaSourceConfig : KafkaConnection {
   KafkaIsolation isolation = KafkaIsolation::committed;
   KafkaGap on_gap = KafkaGap::fail;
   std::vector<std::string> metadata;
-  KafkaStart from;  ///< `start`, understood
+  KafkaStart from;                            ///< `start`, understood
+  std::shared_ptr<const KafkaTopics> wanted;  ///< `topics`, understood
 };
 
 enum class KafkaCompression { none, gzip, snappy, lz4, zstd };
 struct KafkaSinkConfig : KafkaConnection {
   std::string topic;
   std::string key;
+  std::string headers;
   KafkaCompression compression = KafkaCompression::lz4;
 };
 
@@ -85,6 +90,13 @@ const config::ObjectSpec<KafkaSinkConfig>& kafka_sink_spec();
 Result<KafkaStart> parse_kafka_start(const std::string& text);
 /// Faults of what the table alone can't see.
 void check_kafka_source(KafkaSourceConfig& config, const config::Node& node, config::Faults& faults);
-void check_kafka_connection(const KafkaConnection& config, const config::Node& node, config::Faults& faults);
+void check_kafka_sink(const KafkaSinkConfig& config, const config::Node& node, config::Faults& faults);
+
+/// How long a topic that the brokers don't know is waited for: `topic.metadata.propagation.max.ms`.
+inline constexpr std::string_view kKafkaTopicGrace = "topic.metadata.propagation.max.ms";
+std::chrono::milliseconds kafka_topic_grace(const KafkaConnection& config);
+/// How often new topics and partitions are looked for: `topic.metadata.refresh.interval.ms`.
+inline constexpr std::string_view kKafkaRefresh = "topic.metadata.refresh.interval.ms";
+std::chrono::milliseconds kafka_refresh(const KafkaConnection& config);
 
 }  // namespace aqueduck

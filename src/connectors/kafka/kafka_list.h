@@ -4,11 +4,12 @@
 
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "connectors/kafka/kafka_source.h"
+#include "connectors/kafka/kafka_client.h"
 
 /// Bytes and lists of partitions as librdkafka has them. Internal to this folder.
 namespace aqueduck {
@@ -26,6 +27,12 @@ inline List new_list(std::size_t size) {
 
 inline rd_kafka_topic_partition_t* add(const List& list, const KafkaPartition& partition) {
   return rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.number);
+}
+
+inline List list_of(const std::map<KafkaPartition, std::int64_t>& offsets) {
+  List list = new_list(offsets.size());
+  for (const auto& [partition, offset] : offsets) add(list, partition)->offset = offset;
+  return list;
 }
 
 inline std::vector<KafkaPartition> partitions_of(const rd_kafka_topic_partition_list_t* list) {

@@ -20,15 +20,32 @@ Result<Token> KafkaRehearsal::open() {
 }
 
 Result<void> KafkaRehearsal::write(const RecordBatch& batch) {
-  return append_kafka_rows(config_, batch, [this](const KafkaRow& row) {
+  AQ_ASSIGN(const auto rows, kafka_rows(batch, config_.key, config_.headers));
+  for (const KafkaRow& row : rows) {
     waiting_ += "{\"topic\":";
     append_json_string(config_.topic, waiting_);
     if (row.key) {
       waiting_ += ",\"key\":";
       append_json_string(*row.key, waiting_);
     }
+    if (!row.headers.empty()) append_headers(row.headers);
     waiting_ += ",\"value\":" + row.payload + "}\n";
-  });
+  }
+  return {};
+}
+
+/// As pairs, since a name may come twice.
+void KafkaRehearsal::append_headers(const std::vector<std::pair<std::string, std::string>>& headers) {
+  waiting_ += ",\"headers\":[";
+  for (const auto& [name, value] : headers) {
+    if (waiting_.back() != '[') waiting_ += ',';
+    waiting_ += '[';
+    append_json_string(name, waiting_);
+    waiting_ += ',';
+    append_json_string(value, waiting_);
+    waiting_ += ']';
+  }
+  waiting_ += ']';
 }
 
 Result<CommitResult> KafkaRehearsal::commit(const Token& /*expected*/, const Token& next) {

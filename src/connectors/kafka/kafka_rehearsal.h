@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "component/sink.h"
 #include "connectors/kafka/kafka_config.h"
@@ -9,7 +11,7 @@
 namespace aqueduck {
 
 /// Stands in for the sink under `aqueduck test`: what would be sent is appended to a file at every commit, a line a
-/// message: {"topic":…,"key":…,"value":…}. Reaches no broker. One thread.
+/// message: {"topic":…,"key":…,"headers":[…],"value":…}. Reaches no broker. One thread.
 class KafkaRehearsal final : public Sink {
  public:
   KafkaRehearsal(KafkaSinkConfig config, std::filesystem::path path)
@@ -24,6 +26,8 @@ class KafkaRehearsal final : public Sink {
   void close() override { waiting_.clear(); }
 
  private:
+  void append_headers(const std::vector<std::pair<std::string, std::string>>& headers);
+
   KafkaSinkConfig config_;
   std::filesystem::path path_;
   std::string waiting_;

@@ -1,22 +1,24 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "columnar/schema.h"
-#include "connectors/kafka/kafka_config.h"
 
 namespace aqueduck {
 
-/// A row as a message: its JSON, and its key where the sink has one and it isn't NULL.
+/// A row as a message of Kafka.
 struct KafkaRow {
   std::string payload;
   std::optional<std::string> key;
+  std::vector<std::pair<std::string, std::string>> headers;
 };
-
-/// Hands every row of a batch to `take`, in order. An error of kind config where the key's column is missing.
-Result<void> append_kafka_rows(const KafkaSinkConfig& config, const RecordBatch& batch,
-                               const std::function<void(KafkaRow)>& take);
+/// A message for each row of the batch: its columns as a JSON object, without `headers_column`. Kind config: a column
+/// that the rows don't have, or that can't be headers.
+Result<std::vector<KafkaRow>> kafka_rows(const RecordBatch& batch, const std::string& key_column,
+                                         const std::string& headers_column);
 
 }  // namespace aqueduck

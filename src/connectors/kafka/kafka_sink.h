@@ -2,17 +2,21 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 
-#include "columnar/json_text.h"
 #include "component/sink.h"
 #include "connectors/kafka/kafka_client.h"
+#include "connectors/kafka/kafka_rows.h"
+
+struct rd_kafka_message_s;  // NOLINT(readability-identifier-naming): of librdkafka
 
 namespace aqueduck {
 
 SinkTraits kafka_sink_traits();
 
 /// Writes a JSON message a row. Rows wait here until commit() sends them and has a delivery report of each; those
-/// without a good one stay, and only they are sent when the commit is repeated. One thread.
+/// without a good one stay, and only they are sent when the commit is repeated. A topic that isn't there ends it with
+/// kind denied, after a grace. One thread.
 class KafkaSink final : public Sink {
  public:
   KafkaSink(KafkaSinkConfig config, const ComponentContext& context);
@@ -27,17 +31,20 @@ class KafkaSink final : public Sink {
   void close() override;
 
  private:
-  struct Row {
-    std::string payload;
-    std::optional<std::string> key;
+  struct Waiting {
+    KafkaRow row;
     int outcome = 0;  ///< of its delivery report
     bool delivered = false;
   };
 
+  static void on_delivery(const rd_kafka_message_s& message);
+  int send(Waiting& waiting);
+  Error failure(const Waiting& bad, std::size_t left);
+
   KafkaSinkConfig config_;
   std::unique_ptr<KafkaHealth> health_;
   KafkaHandle client_;
-  std::deque<Row> waiting_;  ///< a row doesn't move: delivery reports point at it
+  std::deque<Waiting> waiting_;  ///< a row doesn't move: delivery reports point at it
 };
 
 }  // namespace aqueduck
