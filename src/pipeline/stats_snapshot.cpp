@@ -1,0 +1,98 @@
+#include "pipeline/stats_snapshot.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace aqueduck::pipeline {
+namespace {
+
+std::optional<std::uint64_t> number(const std::string& text) {
+  std::uint64_t out = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+StatsSnapshot snapshot(const Stats& stats) {
+  StatsSnapshot out;
+  // What is counted last is read first: a message is never seen written before it is seen read.
+  out.commits = stats.commits;
+  out.commits_moved = stats.commits_moved;
+  out.batches = stats.batches;
+  out.rows_written = stats.rows_written;
+  out.rows_decoded = stats.rows_decoded;
+  out.decode_failures = stats.decode_failures;
+  out.sql_failures = stats.sql_failures;
+  out.skipped = stats.skipped;
+  out.dead_letters = stats.dead_letters;
+  out.messages = stats.messages;
+  out.bytes = stats.bytes;
+  out.retries = stats.retries;
+  out.progress = stats.progress;
+  out.total = stats.total;
+  out.queued_messages = stats.queued_messages;
+  out.queued_bytes = stats.queued_bytes;
+  out.uncommitted_rows = stats.uncommitted_rows;
+  out.uncommitted_bytes = stats.uncommitted_bytes;
+  out.last_commit = stats.last_commit;
+  auto detail = stats.detail();
+  out.last_error = std::move(detail.last_error);
+  out.last_error_at = detail.last_error_at;
+  for (auto& [partition, position] : detail.read) {
+    PartitionSnapshot& own = out.partitions[partition];
+    own.read = std::move(position);
+    if (const auto found = detail.committed.find(partition); found != detail.committed.end()) {
+      own.committed = found->second;
+    }
+  }
+  out.workers.push_back(stats.condition.get());
+  return out;
+}
+
+StatsSnapshot merged(std::span<const StatsSnapshot> workers) {
+  StatsSnapshot out;
+  for (const StatsSnapshot& one : workers) {
+    for (const auto counter :
+         {&StatsSnapshot::messages, &StatsSnapshot::bytes, &StatsSnapshot::rows_decoded, &StatsSnapshot::rows_written,
+          &StatsSnapshot::batches, &StatsSnapshot::commits, &StatsSnapshot::commits_moved,
+          &StatsSnapshot::decode_failures, &StatsSnapshot::sql_failures, &StatsSnapshot::skipped,
+          &StatsSnapshot::dead_letters, &StatsSnapshot::retries, &StatsSnapshot::progress, &StatsSnapshot::total,
+          &StatsSnapshot::queued_messages, &StatsSnapshot::queued_bytes, &StatsSnapshot::uncommitted_rows,
+          &StatsSnapshot::uncommitted_bytes}) {
+      out.*counter += one.*counter;
+    }
+    out.last_commit = std::max(out.last_commit, one.last_commit);
+    if (!one.last_error.empty() && one.last_error_at >= out.last_error_at) {
+      out.last_error = one.last_error;
+      out.last_error_at = one.last_error_at;
+    }
+    // On its way from one worker to another, a partition may be with both: the one that has read on counts.
+    for (const auto& [partition, own] : one.partitions) {
+      const auto [found, added] = out.partitions.emplace(partition, own);
+      if (added) continue;
+      const auto before = number(found->second.read);
+      const auto after = number(own.read);
+      if (before && after && *after > *before) found->second = own;
+    }
+    out.workers.insert(out.workers.end(), one.workers.begin(), one.workers.end());
+  }
+  return out;
+}
+
+void set_ends(StatsSnapshot& snapshot, const Positions& ends) {
+  for (auto& [partition, own] : snapshot.partitions) {
+    const auto found = ends.find(partition);
+    if (found == ends.end()) continue;
+    own.end = found->second;
+    if (!own.committed) continue;
+    const auto end = number(found->second);
+    const auto committed = number(*own.committed);
+    // The end was asked for a moment ago: what was committed since may lie behind it.
+    if (end && committed) own.lag = *end > *committed ? *end - *committed : 0;
+  }
+}
+
+}  // namespace aqueduck::pipeline
