@@ -89,6 +89,7 @@ tl::expected<void, Failure> Runner::run() {
   parts.clock = overrides_.clock == nullptr ? &Clock::system() : overrides_.clock;
   parts.limits = limits_;
   worker_ = std::make_unique<Worker>(std::move(parts));
+  started_ = worker_.get();
 
   // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time.
   std::mutex mutex;
@@ -111,6 +112,12 @@ tl::expected<void, Failure> Runner::run() {
   }
   changed.notify_all();
   return result;
+}
+
+Result<Positions> Runner::end_positions() const {
+  const Worker* worker = started_;
+  if (worker == nullptr) return fail(ErrorKind::unavailable, "the source can't be asked now");
+  return worker->end_positions();
 }
 
 void Runner::request_drain() { drain_.request_stop(); }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "pipeline/stats_snapshot.h"
 #include "pipeline/worker.h"
 #include "sql/database.h"
 
@@ -44,6 +45,11 @@ class Runner {
   void request_drain();
 
   const Stats& stats() const { return stats_; }
+  /// Every worker's counters together. Any thread.
+  StatsSnapshot snapshot() const { return pipeline::snapshot(stats_); }
+  /// Where the source's data end now, of the partitions that are ours. Any thread, blocks for as long as the source's
+  /// peer does, never the worker. Kind unavailable: not running, or the peer is being waited for.
+  Result<Positions> end_positions() const;
   /// The columns that go to the sink, where they are known before the first batch; null otherwise.
   std::shared_ptr<const Schema> output() const;
   const ComponentContext& context() const { return context_; }
@@ -58,6 +64,7 @@ class Runner {
   ComponentContext context_;
   std::unique_ptr<Transform> transform_;
   std::unique_ptr<Worker> worker_;
+  std::atomic<const Worker*> started_{nullptr};  ///< worker_, for other threads
   std::shared_ptr<const Schema> output_;
   std::stop_source drain_;
   std::stop_source abort_;

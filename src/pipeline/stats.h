@@ -64,12 +64,6 @@ struct Stats {
     const std::lock_guard lock(mutex);
     details.read.erase(partition);
   }
-  /// The sink has committed what was written to it; now.
-  void set_committed_now() {
-    uncommitted_rows = 0;
-    uncommitted_bytes = 0;
-    last_commit = seconds_now();
-  }
   static std::int64_t seconds_now() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
         .count();

@@ -86,12 +86,16 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
   drain_ = std::move(drain);
   abort_ = std::move(abort);
   last_chunk_ = p_.clock->now();
+  Condition& condition = p_.stats->condition;
+  const std::stop_callback draining(drain_, [&condition] { condition.advance(Phase::draining); });
   auto step = open();
+  if (step) condition.advance(Phase::running);
   while (step && !finished()) {
     step = read();
     if (step && batch_due()) step = process();
     if (step && commit_due()) step = commit();
   }
+  condition.advance(Phase::draining);
   if (step && !abort_.stop_requested()) {
     step = process();
     if (step) step = commit();
@@ -102,13 +106,29 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
   }
   if (!step) p_.stats->set_error(step.error().error.message);
   close();
+  condition.advance(step ? Phase::stopped : Phase::failed);
   return step;
+}
+
+Result<Positions> Worker::end_positions() const {
+  const auto now = p_.stats->condition.get();
+  if (!now.assigned || !now.waiting_for.empty() || now.phase != Phase::running) {
+    return fail(ErrorKind::unavailable, "the source can't be asked now");
+  }
+  return p_.source->position();
 }
 
 bool Worker::finished() const {
   if (ended_ || drain_.stop_requested() || abort_.stop_requested()) return true;
   if (p_.limits.max_messages && messages_ >= *p_.limits.max_messages) return true;
   return p_.limits.until_idle && p_.clock->now() - last_chunk_ >= *p_.limits.until_idle;
+}
+
+void Worker::show_queue() {
+  p_.stats->queued_messages = batch_.messages();
+  p_.stats->queued_bytes = batch_.bytes();
+  p_.stats->uncommitted_rows = uncommitted_rows_;
+  p_.stats->uncommitted_bytes = uncommitted_bytes_;
 }
 
 void Worker::close() {
@@ -188,12 +208,14 @@ Worker::Step Worker::on_chunk(Chunk chunk) {
   if (!batch_.fits(chunk)) AQ_STEP(process());
   const std::uint64_t messages_before = batch_.messages();
   const std::uint64_t bytes_before = batch_.bytes();
+  p_.stats->set_read(chunk.next);
   batch_.add(std::move(chunk), now);
   const std::uint64_t added = batch_.messages() - messages_before;
   messages_ += added;
   p_.stats->messages += added;
   p_.stats->bytes += batch_.bytes() - bytes_before;
   if (added > 0) last_chunk_ = now;
+  show_queue();
   return {};
 }
 
@@ -229,6 +251,8 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
     return tl::make_unexpected(source_failure(std::move(started).error()));
   }
   p_.stats->set_committed(begin);
+  p_.stats->set_read(begin);
+  p_.stats->condition.set_assigned();
   return {};
 }
 
@@ -238,6 +262,7 @@ Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
     expected_.entries.erase(partition);
+    p_.stats->forget(partition);
   }
   return {};
 }
@@ -246,6 +271,7 @@ Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
     expected_.entries.erase(partition);
+    p_.stats->forget(partition);
   }
   return rewind(expected_);
 }
@@ -276,6 +302,7 @@ Worker::Step Worker::process() {
   for (const auto& [partition, position] : batch_.next()) uncommitted_.insert_or_assign(partition, position);
   if (!first_uncommitted_) first_uncommitted_ = p_.clock->now();
   batch_.clear();
+  show_queue();
   return {};
 }
 
@@ -399,6 +426,8 @@ Worker::Step Worker::after_commit(const Token& next) {
   first_uncommitted_.reset();
   p_.stats->commits += 1;
   p_.stats->set_committed(next.entries);
+  p_.stats->last_commit = Stats::seconds_now();
+  show_queue();
   if (!p_.sink->traits().holds_token && !p_.source->traits().stores_positions && p_.state->kept()) {
     for (const auto& [partition, position] : next.entries) p_.state->acknowledged.insert_or_assign(partition, position);
     if (auto saved = p_.state->save(); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
@@ -418,6 +447,7 @@ Worker::Step Worker::rewind(const Token& stored) {
   uncommitted_rows_ = 0;
   uncommitted_bytes_ = 0;
   first_uncommitted_.reset();
+  show_queue();
   if (p_.dead_letters != nullptr) p_.dead_letters->drop();
   auto aborted = sink_call<void>("drop what is uncommitted", [&] { return p_.sink->abort(); });
   if (!aborted) return aborted;
@@ -433,6 +463,7 @@ Worker::Step Worker::rewind(const Token& stored) {
     }
   }
   ended_ = false;
+  p_.stats->set_read(begin);
   if (begin.empty()) return {};
   if (!p_.source->traits().replayable) {
     return failed(ExitCode::conflict,
