@@ -4,17 +4,13 @@
 #include <charconv>
 
 namespace aqueduck::pipeline {
-namespace {
 
-std::optional<std::uint64_t> number(const std::string& text) {
+std::optional<std::uint64_t> position_number(std::string_view position) {
   std::uint64_t out = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  const auto read = std::from_chars(position.begin(), position.end(), out);
+  if (position.empty() || read.ec != std::errc() || read.ptr != position.end()) return std::nullopt;
   return out;
 }
-
-}  // namespace
 
 StatsSnapshot snapshot(const Stats& stats) {
   StatsSnapshot out;
@@ -73,8 +69,8 @@ StatsSnapshot merged(std::span<const StatsSnapshot> workers) {
     for (const auto& [partition, own] : one.partitions) {
       const auto [found, added] = out.partitions.emplace(partition, own);
       if (added) continue;
-      const auto before = number(found->second.read);
-      const auto after = number(own.read);
+      const auto before = position_number(found->second.read);
+      const auto after = position_number(own.read);
       if (before && after && *after > *before) found->second = own;
     }
     out.workers.insert(out.workers.end(), one.workers.begin(), one.workers.end());
@@ -88,8 +84,8 @@ void set_ends(StatsSnapshot& snapshot, const Positions& ends) {
     if (found == ends.end()) continue;
     own.end = found->second;
     if (!own.committed) continue;
-    const auto end = number(found->second);
-    const auto committed = number(*own.committed);
+    const auto end = position_number(found->second);
+    const auto committed = position_number(*own.committed);
     // The end was asked for a moment ago: what was committed since may lie behind it.
     if (end && committed) own.lag = *end > *committed ? *end - *committed : 0;
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "component/token.h"
@@ -47,6 +48,9 @@ struct StatsSnapshot {
   std::map<std::string, PartitionSnapshot, std::less<>> partitions;
   std::vector<Condition::Value> workers;  ///< in their order
 };
+
+/// A position as a number, where it is one and nothing else.
+std::optional<std::uint64_t> position_number(std::string_view position);
 
 StatsSnapshot snapshot(const Stats& stats);
 /// Sums, and what is newest; partitions of all.

@@ -436,7 +436,7 @@ TEST_F(WorkerTest, TellsWatchersHowItIsDoing) {
     return SourceEvent(Idle{});
   });
   ASSERT_TRUE(run());
-  EXPECT_EQ(waited, (std::vector<std::string>{"", "sink memory: write: the table is away"}));
+  EXPECT_EQ(waited, (std::vector<std::string>{"", "sink memory: write: the table is away", ""}));
   EXPECT_EQ(stats->condition.get().phase, Phase::stopped);
 }
 

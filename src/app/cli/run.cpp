@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "admin/admin.h"
 #include "app/cli/command.h"
 #include "app/progress.h"
 #include "app/signals.h"
@@ -33,6 +34,27 @@ Result<pipeline::RunLimits> limits_of(const RunOptions& options) {
   return limits;
 }
 
+// Null where the file asks for none.
+Result<std::unique_ptr<admin::Admin>> open_admin(const pipeline::Definition& definition,
+                                                 const pipeline::Runner& runner) {
+  if (!definition.admin) return nullptr;
+  admin::About about;
+  about.pipeline = definition.name;
+  about.version = AQUEDUCK_VERSION;
+  about.source = definition.source_name;
+  about.sink = definition.sink_name;
+  about.delivery = pipeline::guarantee(definition);
+  about.holds_token = definition.sink->traits().holds_token;
+  about.started = pipeline::Stats::seconds_now();
+  auto opened = admin::Admin::open(*definition.admin, std::move(about),
+                                   {[&] { return runner.snapshot(); }, [&] { return runner.end_positions(); }});
+  if (!opened) return fail(with_context(std::move(opened).error(), "admin"));
+  const Address& address = (*opened)->address();
+  log::info("admin: listening on http://{}", address.to_string());
+  if (!address.loopback()) log::warn("admin: {}", kAdminIsOpen);
+  return std::move(*opened);
+}
+
 int run_pipeline(const RunOptions& options) {
   auto limits = limits_of(options);
   if (!limits) return report(limits.error(), pipeline::ExitCode::usage);
@@ -45,6 +67,8 @@ int run_pipeline(const RunOptions& options) {
   tl::expected<void, pipeline::Failure> result;
   {
     const StopSignals signals([&] { runner.request_drain(); }, static_cast<int>(pipeline::ExitCode::drain_incomplete));
+    const auto admin = open_admin(*definition, runner);
+    if (!admin) return report(admin.error(), pipeline::ExitCode::config);
     const Progress progress(runner.stats(), definition->name);
     result = runner.run();
   }
