@@ -29,7 +29,8 @@ def fill(broker, topic, count):
 
 
 def create(broker, topic):
-    AdminClient({"bootstrap.servers": broker}).create_topics([NewTopic(topic, num_partitions=2)])[topic].result(20)
+    admin = AdminClient({"bootstrap.servers": broker})
+    admin.create_topics([NewTopic(topic, num_partitions=2)])[topic].result(20)
 
 
 class Watched:
