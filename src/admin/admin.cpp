@@ -46,16 +46,16 @@ class Admin::Pages {
   Result<void> open(const Address& listen) {
     net::Routes routes;
     routes.add("GET", "/", [this](const auto&) {
-      return answer(200, "text/html; charset=utf-8", index_html(about_, health_of(look())));
+      return answer(200, "text/html; charset=utf-8", index_html(about_, judge(look())));
     });
     routes.add("GET", "/metrics", [this](const auto&) { return metrics(); });
     routes.add("GET", "/stats", [this](const auto&) { return stats(); });
     routes.add("GET", "/healthz", [this](const auto&) {
-      const Health health = health_of(look());
+      const Health health = judge(look());
       return answer(health.alive ? 200 : 503, "application/json", healthz_json(health));
     });
     routes.add("GET", "/readyz", [this](const auto&) {
-      const Health health = health_of(look());
+      const Health health = judge(look());
       return answer(health.ready ? 200 : 503, "application/json", readyz_json(health));
     });
     AQ_ASSIGN(server_, net::Server::open({listen, limits()}, net::answer_at_once(std::move(routes))));
@@ -82,16 +82,27 @@ class Admin::Pages {
     return out;
   }
 
+  // A source may wait for its peer in silence: that its ends can't be asked for tells, too.
+  Health judge(const pipeline::StatsSnapshot& snapshot) const {
+    Health out = health_of(snapshot);
+    const std::lock_guard lock(mutex_);
+    if (out.ready && !no_answer_.empty()) {
+      out.ready = false;
+      out.reasons.push_back(fmt::format("source {} doesn't answer: {}", about_.source, redact(no_answer_)));
+    }
+    return out;
+  }
+
   net::Response metrics() const {
     const auto snapshot = look();
-    const Health health = health_of(snapshot);
+    const Health health = judge(snapshot);
     const Process process = this_process();
     return answer(200, kMetricsType, metrics_text({about_, snapshot, health, process}));
   }
 
   net::Response stats() const {
     const auto snapshot = look();
-    const Health health = health_of(snapshot);
+    const Health health = judge(snapshot);
     const Process process = this_process();
     const auto now = Clock::system().now();
     Recent recent;
@@ -126,17 +137,24 @@ class Admin::Pages {
       {
         const std::lock_guard lock(mutex_);
         ends_.reset();
-        if (ends) ends_ = std::move(*ends);
+        no_answer_.clear();
+        if (ends) {
+          ends_ = std::move(*ends);
+        } else if (ends.error().kind == ErrorKind::unavailable) {
+          no_answer_ = ends.error().message;
+        }
       }
-      next = asked + took + std::max<Clock::Point::duration>(kTick, took * kAskedShare);
+      // To wait in vain is no work for anybody.
+      next = asked + took + (ends_ ? std::max<Clock::Point::duration>(kTick, took * kAskedShare) : kTick);
     } while (rest(next, stop));
   }
 
   const About about_;
   const Feed feed_;
-  mutable std::mutex mutex_;  // guards rates_ and ends_
+  mutable std::mutex mutex_;  // guards what follows
   Rates rates_;
   std::optional<Positions> ends_;
+  std::string no_answer_;  // why there are no ends, where that is the peer's fault
   std::unique_ptr<net::Server> server_;
   std::jthread sampling_;
   std::jthread asking_;

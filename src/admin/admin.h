@@ -12,7 +12,8 @@ namespace aqueduck::admin {
 /// What is watched. Both are called from other threads than the pipeline's, at any time until the Admin is gone.
 struct Feed {
   std::function<pipeline::StatsSnapshot()> snapshot;  ///< returns at once
-  std::function<Result<Positions>()> end_positions;   ///< may take as long as the source's peer does
+  std::function<Result<Positions>()>
+      end_positions;  ///< may take as long as the peer does; kind unavailable: it is away
 };
 
 /// Serves a running pipeline's metrics, health and state over HTTP: / /metrics /healthz /readyz /stats. Three threads

@@ -139,6 +139,13 @@ TEST_F(AdminTest, APeerThatDoesNotAnswerMeansNoLag) {
   silent = true;
   wait_for("/metrics", [](const Answer& a) { return a.body.find("aqueduck_lag{") == std::string::npos; });
   EXPECT_EQ(json("/stats")["lag"], nullptr);
+  stats.condition.advance(Phase::running);
+  stats.condition.set_assigned();
+  const Answer answer = ask("/readyz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_NE(answer.body.find("source fake doesn't answer: no answer"), std::string::npos) << answer.body;
+  silent = false;
+  wait_for("/readyz", [](const Answer& a) { return a.status == 200; });
   EXPECT_LT(asked, 20);  // however often it was scraped
 }
 

@@ -116,7 +116,7 @@ tl::expected<void, Failure> Runner::run() {
 
 Result<Positions> Runner::end_positions() const {
   const Worker* worker = started_;
-  if (worker == nullptr) return fail(ErrorKind::unavailable, "the source can't be asked now");
+  if (worker == nullptr) return fail(ErrorKind::cancelled, "the source can't be asked now");
   return worker->end_positions();
 }
 

@@ -48,7 +48,7 @@ class Runner {
   /// Every worker's counters together. Any thread.
   StatsSnapshot snapshot() const { return pipeline::snapshot(stats_); }
   /// Where the source's data end now, of the partitions that are ours. Any thread, blocks for as long as the source's
-  /// peer does, never the worker. Kind unavailable: not running, or the peer is being waited for.
+  /// peer does, never the worker. Kind cancelled: not running, or the peer is being waited for.
   Result<Positions> end_positions() const;
   /// The columns that go to the sink, where they are known before the first batch; null otherwise.
   std::shared_ptr<const Schema> output() const;

@@ -113,7 +113,7 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
 Result<Positions> Worker::end_positions() const {
   const auto now = p_.stats->condition.get();
   if (!now.assigned || !now.waiting_for.empty() || now.phase != Phase::running) {
-    return fail(ErrorKind::unavailable, "the source can't be asked now");
+    return fail(ErrorKind::cancelled, "the source can't be asked now");
   }
   return p_.source->position();
 }
