@@ -12,29 +12,56 @@
 
 namespace aqueduck::app {
 
-std::string progress_line(const std::string& name, std::uint64_t messages, double rate, std::uint64_t progress,
-                          std::uint64_t total, double seconds) {
-  std::string line = fmt::format("{}: {} messages, {}/s", name, format_count(messages),
+namespace {
+
+std::string left(double seconds) {
+  return fmt::format(", {} left", format_duration(std::chrono::seconds(std::llround(seconds))));
+}
+
+/// Of all partitions; none where it isn't known of each.
+std::optional<std::uint64_t> lag_of(const pipeline::StatsSnapshot& now) {
+  std::optional<std::uint64_t> sum;
+  for (const auto& [name, partition] : now.partitions) {
+    if (!partition.lag) return std::nullopt;
+    sum = sum.value_or(0) + *partition.lag;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string ProgressLine::next(const pipeline::StatsSnapshot& now, double seconds) {
+  const double passed = std::max(seconds - seconds_, 0.001);
+  const double rate = static_cast<double>(now.messages - messages_) / passed;
+  std::string line = fmt::format("{}: {} messages, {}/s", name_, format_count(now.messages),
                                  format_count(static_cast<std::uint64_t>(std::max(0.0, std::round(rate)))));
-  if (total > 0) {
-    const double share = std::min(1.0, static_cast<double>(progress) / static_cast<double>(total));
+  const auto lag = lag_of(now);
+  if (now.total > 0) {
+    const double share = std::min(1.0, static_cast<double>(now.progress) / static_cast<double>(now.total));
     line += fmt::format(", {:.0f} %", std::floor(share * 100));
-    if (share > 0.01 && share < 1) {
-      const double left = seconds / share - seconds;
-      line += fmt::format(", {} left", format_duration(std::chrono::seconds(std::llround(left))));
+    if (share > 0.01 && share < 1) line += left(seconds / share - seconds);
+  } else if (lag) {
+    line += fmt::format(", {} behind", format_count(*lag));
+    if (lag_) {
+      const double closed = (static_cast<double>(*lag_) - static_cast<double>(*lag)) / passed;
+      closing_ = closing_ == 0 ? closed : 0.7 * closing_ + 0.3 * closed;
+      if (*lag > 0 && closing_ >= 1) line += left(static_cast<double>(*lag) / closing_);
     }
   }
+  seconds_ = seconds;
+  messages_ = now.messages;
+  lag_ = lag;
   return line;
 }
 
-Progress::Progress(const pipeline::Stats& stats, std::string name) {
+Progress::Progress(ProgressFeed feed, std::string name) {
   if (::isatty(STDERR_FILENO) == 0) return;
-  thread_ = std::jthread([&stats, name = std::move(name)](const std::stop_token& end) {
+  thread_ = std::jthread([feed = std::move(feed), name = std::move(name)](const std::stop_token& end) {
     using Seconds = std::chrono::duration<double>;
     const auto started = std::chrono::steady_clock::now();
     std::mutex mutex;
     std::condition_variable_any changed;
-    std::uint64_t before = 0;
+    ProgressLine line(name);
     bool shown = false;
     while (true) {
       {
@@ -42,12 +69,12 @@ Progress::Progress(const pipeline::Stats& stats, std::string name) {
         changed.wait_for(lock, end, std::chrono::seconds(1), [] { return false; });
       }
       if (end.stop_requested()) break;
-      const std::uint64_t messages = stats.messages.load();
+      auto now = feed.snapshot();
+      if (now.total == 0) {
+        if (const auto ends = feed.end_positions()) pipeline::set_ends(now, *ends);
+      }
       const double seconds = Seconds(std::chrono::steady_clock::now() - started).count();
-      const std::string line = progress_line(name, messages, static_cast<double>(messages - before),
-                                             stats.progress.load(), stats.total.load(), seconds);
-      before = messages;
-      std::fprintf(stderr, "\r\033[K%s", line.c_str());
+      std::fprintf(stderr, "\r\033[K%s", line.next(now, seconds).c_str());
       shown = true;
     }
     if (shown) std::fputs("\r\033[K", stderr);

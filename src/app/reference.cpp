@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "admin/metrics.h"
 #include "app/command_line.h"
 #include "config/loader.h"
 #include "config/markdown.h"
@@ -21,7 +22,7 @@ Every command ends with one of these. What went wrong is on stderr; stdout carri
 | 0 | Done: the source ended, a limit was reached, or a stop delivered what was read. | |
 | 1 | A message or a batch failed where `errors:` says `fail`, a query failed on its data, `docs --check` found a difference, or a fault of Aqueduck's own. | Read the message; it names the message's position or the statement. `errors:` can skip such messages or put them aside. |
 | 2 | The command line is wrong. | `--help` after the command lists what it takes. |
-| 10 | The configuration is wrong: the pipeline's file, its SQL, an environment variable. | The message has a line `file:line:column` for everything that was found. |
+| 10 | The configuration is wrong: the pipeline's file, its SQL, an environment variable, or an `admin:` address that can't be listened on (in use, no permission). | The message has a line `file:line:column` for everything that was found; of an address it says what stands against it. |
 | 11 | The source can't be reached or read, for longer than `retry: {give_up_after: …}` allows or for good. | Check address, credentials and path. |
 | 12 | The sink failed for good. | Nothing that it didn't take is acknowledged; start again when it works. |
 | 13 | A limit was reached: memory, disk, a size. | Raise the limit that the message names. |
@@ -111,7 +112,7 @@ std::string index_table(std::string_view title, std::string_view folder, const s
 std::string index_page(const Registry& registry) {
   return "# Reference\n\nWritten by `aqueduck docs --write`; `aqueduck docs NAME` prints a page.\n\n"
          "- [The pipeline file](pipeline.md)\n- [Test cases: case.yml](case.md)\n- [Commands](cli.md)\n- [Exit "
-         "codes](exit-codes.md)\n" +
+         "codes](exit-codes.md)\n- [Metrics](metrics.md)\n" +
          index_table("Sources", "sources", registry.sources) + index_table("Decoders", "decoders", registry.decoders) +
          index_table("Sinks", "sinks", registry.sinks);
 }
@@ -125,7 +126,8 @@ std::vector<ReferencePage> reference(const Registry& registry) {
                                       {"pipeline.md", pipeline_page()},
                                       {"case.md", case_page()},
                                       {"cli.md", cli_page()},
-                                      {"exit-codes.md", std::string(kExitCodes)}};
+                                      {"exit-codes.md", std::string(kExitCodes)},
+                                      {"metrics.md", admin::metrics_markdown()}};
   for (const auto& type : registry.sources) {
     pages.push_back({"sources/" + type.info->name + ".md", component_page(type, "source", "source")});
   }

@@ -13,12 +13,12 @@ struct ReferencePage {
   std::string text;
 };
 
-/// The whole generated reference: an index, the pipeline file, commands, exit codes, a page a component. The same text
-/// for the same binary.
+/// The whole generated reference: an index, the pipeline file, commands, exit codes, metrics, a page a component. The
+/// same text for the same binary.
 std::vector<ReferencePage> reference(const Registry& registry);
 
 /// The pages of a component's name (a name may be a source's and a sink's), or of a page's ("pipeline", "cli",
-/// "exit-codes"). An error of kind config that names the nearest where there is none.
+/// "exit-codes", "metrics"). An error of kind config that names the nearest where there is none.
 Result<std::vector<ReferencePage>> find_pages(const std::vector<ReferencePage>& pages, const std::string& name);
 
 }  // namespace aqueduck::app

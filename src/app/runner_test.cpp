@@ -61,7 +61,7 @@ TEST_F(RunnerTest, WorkersTogetherMakeTheRowsOfOne) {
   ASSERT_TRUE(result) << result.error().error.message;
   EXPECT_EQ(one.size(), 5000U);
   EXPECT_EQ(lines("out.jsonl"), one);
-  EXPECT_EQ(runner->stats().messages.load(), 5000U);
+  EXPECT_EQ(runner->snapshot().messages, 5000U);
 }
 
 TEST_F(RunnerTest, WorkersShareTheColumnsThatOneInferred) {
@@ -80,7 +80,7 @@ TEST_F(RunnerTest, WorkersShareTheColumnsThatOneInferred) {
       "sink: {noop: {}}\n");
   auto result = run();
   ASSERT_TRUE(result) << result.error().error.message;
-  EXPECT_EQ(runner->stats().rows_written.load(), 200U);
+  EXPECT_EQ(runner->snapshot().rows_written, 200U);
   const std::string state = read_file(folder / "state" / "state.json").value();
   for (const char* name : {"id", "late0", "late1", "late2", "late3"}) {
     EXPECT_NE(state.find("\\\"" + std::string(name) + "\\\""), std::string::npos) << name << ": " << state;
@@ -95,7 +95,7 @@ TEST_F(RunnerTest, MaxMessagesCountsOverAllWorkers) {
   RunLimits limits;
   limits.max_messages = 1001;
   ASSERT_TRUE(run(limits));
-  EXPECT_EQ(runner->stats().messages.load(), 1001U);
+  EXPECT_EQ(runner->snapshot().messages, 1001U);
 }
 
 TEST_F(RunnerTest, AWorkerThatFailsEndsTheOthers) {

@@ -238,7 +238,7 @@ Result<Attempt> run_once(const Case& test, const Input* input, Workspace& worksp
   }
   if (!result) out.failure = std::move(result).error();
   plan.stopped = plan.stopped || letters_plan.stopped;
-  out.messages = runner.stats().messages.load();
+  out.messages = runner.snapshot().messages;
   out.output = runner.output();
   if (plan.stopped) return out;  // what counts is what stands there in the end
   AQ_ASSIGN(out.rows, held_by(rehearsals.sink, workspace.rows));

@@ -73,6 +73,21 @@ const config::ObjectSpec<EngineConfig>& engine_spec() {
   return spec;
 }
 
+struct AdminConfig {
+  std::string listen;
+};
+
+const config::ObjectSpec<AdminConfig>& admin_spec() {
+  static const config::ObjectSpec<AdminConfig> spec(
+      "admin", "How the running pipeline can be watched over HTTP: /metrics, /healthz, /readyz, /stats.",
+      {config::field("listen", &AdminConfig::listen,
+                     "Address and port; a bare port is one of 127.0.0.1, port 0 any free one. There is no "
+                     "authentication: only open it to those who may see everything here.")
+           .required()
+           .example("127.0.0.1:8080")});
+  return spec;
+}
+
 // The file's own keys as written, before components are looked up.
 struct Raw {
   std::string name;
@@ -86,6 +101,7 @@ struct Raw {
   ErrorsConfig errors;
   EngineConfig engine;
   int workers = 1;
+  std::optional<AdminConfig> admin;
   std::filesystem::path state;
   Duration drain = std::chrono::seconds(30);
 };
@@ -119,12 +135,23 @@ const config::ObjectSpec<Raw>& raw_spec() {
        config::field("workers", &Raw::workers,
                      "How many workers run beside one another, each with its share of the source's partitions and its "
                      "own batches: as many as there are cores to use. Order holds within a partition."),
+       config::object("admin", &Raw::admin, admin_spec(), "Metrics, health and state over HTTP. Without it: none."),
        config::field(
            "state", &Raw::state,
            "Folder for what must outlive a restart: inferred schemas, start positions. Without it nothing is kept.")
            .example("./state"),
        config::field("drain", &Raw::drain, "How long a stop may take to deliver what was read.")});
   return spec;
+}
+
+std::optional<Address> read_admin(const AdminConfig& admin, const Node& root, Faults& faults) {
+  if (admin.listen.empty()) return std::nullopt;  // a fault already
+  auto address = parse_address(admin.listen);
+  if (address) return std::move(*address);
+  const Node* node = root.find("admin");
+  const Node* field = node == nullptr ? nullptr : node->find("listen");
+  faults.add(field == nullptr ? root.where : field->where, "{}", address.error().message);
+  return std::nullopt;
 }
 
 bool valid_name(std::string_view name) {
@@ -268,6 +295,7 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
   out.engine = raw.engine;
   out.workers = raw.workers;
   out.drain = raw.drain;
+  if (raw.admin) out.admin = read_admin(*raw.admin, root, faults);
   if (!raw.state.empty()) out.state = raw.state.is_absolute() ? raw.state : out.directory / raw.state;
   if (!faults.empty()) return std::nullopt;
   return out;

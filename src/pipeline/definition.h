@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address.h"
 #include "component/registry.h"
 #include "config/loader.h"
 #include "config/object_spec.h"
@@ -79,7 +80,8 @@ struct Definition {
   ErrorsConfig errors;
   EngineConfig engine;
   int workers = 1;
-  std::filesystem::path state;  ///< empty: none
+  std::optional<Address> admin;  ///< where the pipeline's state is served over HTTP
+  std::filesystem::path state;   ///< empty: none
   Duration drain = std::chrono::seconds(30);
 };
 

@@ -47,19 +47,25 @@ class Backoff {
 };
 
 /// Calls `attempt` until it succeeds, fails for good, or the backoff gives up; the last error then. Each failure is
-/// logged with `what` and counted.
+/// logged with `what`, counted, and stands as what is waited for until it is over.
 template <typename T>
 Result<T> with_retries(const RetryConfig& config, Clock& clock, const std::stop_token& stop, Stats& stats,
                        std::string_view what, const std::function<Result<T>()>& attempt,
                        bool (*can_heal)(ErrorKind) = sink_can_heal) {
   Backoff backoff(config, clock);
+  bool waited = false;
   while (true) {
     auto result = attempt();
-    if (result) return result;
+    if (result) {
+      if (waited) stats.condition.clear_waiting();
+      return result;
+    }
     stats.set_error(std::string(what) + ": " + result.error().message);
     if (!can_heal(result.error().kind) || stop.stop_requested()) return result;
     stats.retries += 1;
     log::warn("{}: {}; trying again", what, result.error().message);
+    stats.condition.wait_for(fmt::format("{}: {}", what, result.error().message));
+    waited = true;
     if (!backoff.wait(stop)) return result;
   }
 }

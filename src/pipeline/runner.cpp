@@ -79,7 +79,9 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
 }
 
 Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides)
-    : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {}
+    : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {
+  for (int i = 0; i < definition_.workers; ++i) stats_.push_back(std::make_unique<Stats>());
+}
 
 Runner::~Runner() = default;
 
@@ -192,7 +194,7 @@ tl::expected<void, Failure> Runner::make_workers() {
       parts.transform = std::move(*transform);
     }
     parts.state = state_.get();
-    parts.stats = &stats_;
+    parts.stats = stats_[index].get();
     parts.clock = &clock;
     parts.quota = &*quota_;
     workers_.push_back(std::make_unique<Worker>(std::move(parts)));
@@ -240,6 +242,7 @@ tl::expected<void, Failure> Runner::run() {
   if (auto prepared = prepare(); !prepared) return prepared;
   for (const std::string& note : notes()) log::warn("{}", note);
   if (auto made = make_workers(); !made) return made;
+  started_ = true;
 
   // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time.
   std::mutex mutex;
@@ -264,6 +267,29 @@ tl::expected<void, Failure> Runner::run() {
   }
   changed.notify_all();
   return result;
+}
+
+StatsSnapshot Runner::snapshot() const {
+  std::vector<StatsSnapshot> workers;
+  workers.reserve(stats_.size());
+  for (const auto& stats : stats_) workers.push_back(pipeline::snapshot(*stats));
+  return merged(workers);
+}
+
+Result<Positions> Runner::end_positions() const {
+  Positions out;
+  bool asked = false;
+  if (started_) {
+    for (const auto& worker : workers_) {
+      auto ends = worker->end_positions();
+      if (!ends && ends.error().kind == ErrorKind::cancelled) continue;
+      if (!ends) return ends;
+      asked = true;
+      out.merge(*ends);
+    }
+  }
+  if (!asked) return fail(ErrorKind::cancelled, "the source can't be asked now");
+  return out;
 }
 
 void Runner::request_drain() { drain_.request_stop(); }

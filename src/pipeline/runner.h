@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/shared_sink.h"
+#include "pipeline/stats_snapshot.h"
 #include "pipeline/worker.h"
 #include "sql/database.h"
 
@@ -46,8 +47,11 @@ class Runner {
   /// Deliver what was read and stop, within the definition's `drain`. Any thread, any number of times.
   void request_drain();
 
-  const Stats& stats() const { return stats_; }
-  /// What a user should know of a pipeline that is in order otherwise, a sentence each. After prepare().
+  /// Every worker's counters together. Any thread.
+  StatsSnapshot snapshot() const;
+  /// Where the source's data end now, of the partitions that are ours. Any thread, blocks for as long as the source's
+  /// peer does, never the worker. Kind cancelled: not running, or the peer is being waited for.
+  Result<Positions> end_positions() const;
   std::vector<std::string> notes() const;
   /// The columns that go to the sink, where they are known before the first batch; null otherwise.
   std::shared_ptr<const Schema> output() const;
@@ -66,7 +70,7 @@ class Runner {
   const Definition& definition_;
   RunLimits limits_;
   Overrides overrides_;
-  Stats stats_;
+  std::vector<std::unique_ptr<Stats>> stats_;  ///< one a worker
   std::unique_ptr<StateFile> state_;
   SharedColumns columns_;
   std::unique_ptr<sql::Database> database_;
@@ -76,6 +80,7 @@ class Runner {
   std::optional<ReadQuota> quota_;
   std::vector<std::unique_ptr<SharedSink>> shared_sinks_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::atomic<bool> started_{false};  ///< workers_ is complete, for other threads
   std::shared_ptr<const Schema> output_;
   std::stop_source drain_;
   std::stop_source abort_;

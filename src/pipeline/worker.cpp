@@ -93,12 +93,16 @@ tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::fun
 tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token abort) {
   drain_ = std::move(drain);
   abort_ = std::move(abort);
+  Condition& condition = p_.stats->condition;
+  const std::stop_callback draining(drain_, [&condition] { condition.advance(Phase::draining); });
   auto step = open();
+  if (step) condition.advance(Phase::running);
   while (step && !finished()) {
     step = read();
     if (step && batch_due()) step = process();
     if (step && commit_due()) step = commit();
   }
+  condition.advance(Phase::draining);
   if (step && !abort_.stop_requested()) {
     step = process();
     if (step) step = commit();
@@ -109,12 +113,28 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
   }
   if (!step) p_.stats->set_error(step.error().error.message);
   close();
+  condition.advance(step ? Phase::stopped : Phase::failed);
   return step;
+}
+
+Result<Positions> Worker::end_positions() const {
+  const auto now = p_.stats->condition.get();
+  if (!now.assigned || !now.waiting_for.empty() || now.phase != Phase::running) {
+    return fail(ErrorKind::cancelled, "the source can't be asked now");
+  }
+  return p_.source->position();
 }
 
 bool Worker::finished() const {
   if (ended_ || drain_.stop_requested() || abort_.stop_requested()) return true;
   return p_.quota->over(p_.clock->now());
+}
+
+void Worker::show_queue() {
+  p_.stats->queued_messages = batch_.messages();
+  p_.stats->queued_bytes = batch_.bytes();
+  p_.stats->uncommitted_rows = uncommitted_rows_;
+  p_.stats->uncommitted_bytes = uncommitted_bytes_;
 }
 
 void Worker::close() {
@@ -204,10 +224,12 @@ Worker::Step Worker::on_chunk(Chunk chunk) {
   if (!batch_.fits(chunk)) AQ_STEP(process());
   const std::uint64_t messages_before = batch_.messages();
   const std::uint64_t bytes_before = batch_.bytes();
+  p_.stats->set_read(chunk.next);
   batch_.add(std::move(chunk), now);
   const std::uint64_t added = batch_.messages() - messages_before;
   p_.stats->messages += added;
   p_.stats->bytes += batch_.bytes() - bytes_before;
+  show_queue();
   return {};
 }
 
@@ -247,6 +269,8 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
     return tl::make_unexpected(source_failure(std::move(started).error()));
   }
   p_.stats->set_committed(begin);
+  p_.stats->set_read(begin);
+  p_.stats->condition.set_assigned();
   return {};
 }
 
@@ -256,6 +280,7 @@ Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
     expected_.entries.erase(partition);
+    p_.stats->forget(partition);
   }
   return {};
 }
@@ -264,6 +289,7 @@ Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
     expected_.entries.erase(partition);
+    p_.stats->forget(partition);
   }
   return rewind(expected_);
 }
@@ -294,6 +320,7 @@ Worker::Step Worker::process() {
   for (const auto& [partition, position] : batch_.next()) uncommitted_.insert_or_assign(partition, position);
   if (!first_uncommitted_) first_uncommitted_ = p_.clock->now();
   batch_.clear();
+  show_queue();
   return {};
 }
 
@@ -433,6 +460,8 @@ Worker::Step Worker::after_commit(const Token& next) {
   first_uncommitted_.reset();
   p_.stats->commits += 1;
   p_.stats->set_committed(next.entries);
+  p_.stats->last_commit = Stats::seconds_now();
+  show_queue();
   if (!p_.sink->traits().holds_token && !p_.source->traits().stores_positions && p_.state->kept()) {
     if (auto saved = p_.state->save_acknowledged(next.entries); !saved)
       return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
@@ -452,6 +481,7 @@ Worker::Step Worker::rewind(const Token& stored) {
   uncommitted_rows_ = 0;
   uncommitted_bytes_ = 0;
   first_uncommitted_.reset();
+  show_queue();
   if (p_.dead_letters != nullptr) p_.dead_letters->drop();
   auto aborted = sink_call<void>("drop what is uncommitted", [&] { return p_.sink->abort(); });
   if (!aborted) return aborted;
@@ -467,6 +497,7 @@ Worker::Step Worker::rewind(const Token& stored) {
     }
   }
   ended_ = false;
+  p_.stats->set_read(begin);
   if (begin.empty()) return {};
   if (!p_.source->traits().replayable) {
     return failed(ExitCode::conflict,

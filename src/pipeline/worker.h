@@ -52,6 +52,9 @@ class Worker {
   tl::expected<void, Failure> run(std::stop_token drain, std::stop_token abort);
   /// Ends a statement that runs in the SQL engine. Any thread.
   void interrupt() { p_.transform->interrupt(); }
+  /// Where the data of this worker's partitions end now; kind cancelled while it has none, or waits for a peer. Any
+  /// thread; takes as long as the source's peer does.
+  Result<Positions> end_positions() const;
 
  private:
   using Step = tl::expected<void, Failure>;
@@ -73,6 +76,7 @@ class Worker {
   Step rewind(const Token& stored);
   void close();
 
+  void show_queue();
   bool batch_due() const;
   bool commit_due() const;
   bool finished() const;

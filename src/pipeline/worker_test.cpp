@@ -436,5 +436,60 @@ TEST_F(WorkerTest, SqlErrorsFollowThePolicy) {
   }
 }
 
+TEST_F(WorkerTest, TellsWatchersHowItIsDoing) {
+  definition.batch.rows.value = 2;
+  sink_view->write_errors = {make_error(ErrorKind::unavailable, "the table is away")};
+  definition.retry.give_up_after.reset();
+  EXPECT_EQ(stats->condition.get().phase, Phase::starting);
+  source_view->steps.emplace_back([this] {
+    EXPECT_EQ(stats->condition.get().phase, Phase::running);
+    EXPECT_FALSE(stats->condition.get().assigned);
+    EXPECT_FALSE(worker->end_positions());
+    return SourceEvent(Assigned{{{"p", "0"}}, {{"p", "0"}}});
+  });
+  give({1}, "1");
+  source_view->steps.emplace_back([this] {
+    EXPECT_TRUE(stats->condition.get().assigned);
+    EXPECT_TRUE(worker->end_positions());
+    EXPECT_EQ(stats->queued_messages, 1U);
+    EXPECT_EQ(stats->detail().read, (Positions{{"p", "1"}}));
+    EXPECT_EQ(stats->detail().committed, (Positions{{"p", "0"}}));
+    return SourceEvent(int_chunk({2}, "p", "2"));
+  });
+  std::vector<std::string> waited;
+  sink_view->before_write = [&] { waited.push_back(stats->condition.get().waiting_for); };
+  sink_view->before_commit = [&] {
+    EXPECT_EQ(stats->queued_messages, 0U);
+    EXPECT_EQ(stats->uncommitted_rows, 2U);
+    EXPECT_EQ(stats->last_commit, 0);
+  };
+  source_view->steps.emplace_back([this] {
+    EXPECT_EQ(stats->uncommitted_rows, 0U);
+    EXPECT_GT(stats->last_commit, 0);
+    drain.request_stop();
+    EXPECT_EQ(stats->condition.get().phase, Phase::draining);
+    return SourceEvent(Idle{});
+  });
+  ASSERT_TRUE(run());
+  EXPECT_EQ(waited, (std::vector<std::string>{"", "sink memory: write: the table is away", ""}));
+  EXPECT_EQ(stats->condition.get().phase, Phase::stopped);
+}
+
+TEST_F(WorkerTest, ADeadWorkerSaysSo) {
+  assign();
+  source_view->steps.emplace_back([]() -> Result<SourceEvent> { return fail(ErrorKind::denied, "no"); });
+  ASSERT_FALSE(run());
+  EXPECT_EQ(stats->condition.get().phase, Phase::failed);
+}
+
+TEST_F(WorkerTest, PartitionsGivenUpAreNotShown) {
+  source_view->steps.emplace_back(
+      [] { return SourceEvent(Assigned{{{"a", "0"}, {"b", "0"}}, {{"a", "0"}, {"b", "0"}}}); });
+  event(Revoked{{"a"}});
+  end();
+  ASSERT_TRUE(run());
+  EXPECT_EQ(stats->detail().read, (Positions{{"b", "0"}}));
+}
+
 }  // namespace
 }  // namespace aqueduck::pipeline

@@ -24,6 +24,9 @@ int check_file(const std::string& file, const std::vector<std::string>& override
               definition->sql ? "SQL" : "as it is", definition->sink_name.c_str());
   std::printf("  delivery: %s\n", pipeline::guarantee(*definition).c_str());
   for (const std::string& note : runner.notes()) std::printf("  note: %s\n", note.c_str());
+  if (definition->admin && !definition->admin->loopback()) {
+    std::printf("  warning: admin: %s\n", std::string(kAdminIsOpen).c_str());
+  }
   if (definition->sql && runner.output() == nullptr && definition->decoder != nullptr) {
     std::printf(
         "  columns: inferred from the first batch; declare a `schema` under `decode:` to have the SQL checked against "

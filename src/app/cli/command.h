@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@ using AddCommand = std::function<void(CLI::App&, int& exit_code)>;
 
 /// All commands, in the order of `aqueduck --help`; the list is in cli/commands.cpp.
 const std::vector<AddCommand>& commands();
+
+/// What `check` and the log say of an `admin:` that other machines can reach.
+inline constexpr std::string_view kAdminIsOpen =
+    "it listens on an address that other machines can reach, and there is no authentication: whoever reaches it sees "
+    "counters, positions and errors of the pipeline";
 
 /// Prints an error to stderr, secrets removed, and returns the code.
 int report(const Error& error, pipeline::ExitCode code);

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "admin/admin.h"
 #include "app/cli/command.h"
 #include "app/progress.h"
 #include "app/signals.h"
@@ -33,6 +34,27 @@ Result<pipeline::RunLimits> limits_of(const RunOptions& options) {
   return limits;
 }
 
+// Null where the file asks for none.
+Result<std::unique_ptr<admin::Admin>> open_admin(const pipeline::Definition& definition,
+                                                 const pipeline::Runner& runner) {
+  if (!definition.admin) return nullptr;
+  admin::About about;
+  about.pipeline = definition.name;
+  about.version = AQUEDUCK_VERSION;
+  about.source = definition.source_name;
+  about.sink = definition.sink_name;
+  about.delivery = pipeline::guarantee(definition);
+  about.holds_token = definition.sink->traits().holds_token;
+  about.started = pipeline::Stats::seconds_now();
+  auto opened = admin::Admin::open(*definition.admin, std::move(about),
+                                   {[&] { return runner.snapshot(); }, [&] { return runner.end_positions(); }});
+  if (!opened) return fail(with_context(std::move(opened).error(), "admin"));
+  const Address& address = (*opened)->address();
+  log::info("admin: listening on http://{}", address.to_string());
+  if (!address.loopback()) log::warn("admin: {}", kAdminIsOpen);
+  return std::move(*opened);
+}
+
 int run_pipeline(const RunOptions& options) {
   auto limits = limits_of(options);
   if (!limits) return report(limits.error(), pipeline::ExitCode::usage);
@@ -45,17 +67,19 @@ int run_pipeline(const RunOptions& options) {
   tl::expected<void, pipeline::Failure> result;
   {
     const StopSignals signals([&] { runner.request_drain(); }, static_cast<int>(pipeline::ExitCode::drain_incomplete));
-    const Progress progress(runner.stats(), definition->name);
+    const auto admin = open_admin(*definition, runner);
+    if (!admin) return report(admin.error(), pipeline::ExitCode::config);
+    const Progress progress({[&] { return runner.snapshot(); }, [&] { return runner.end_positions(); }}, definition->name);
     result = runner.run();
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  const auto& stats = runner.stats();
+  const auto stats = runner.snapshot();
   if (!options.stats_json.empty()) {
     const std::string json = pipeline::to_json(stats, definition->name, seconds) + "\n";
     if (auto written = replace_file(options.stats_json, json); !written) log::warn("{}", written.error().message);
   }
   log::info("{}: {} messages, {} rows decoded, {} rows written, {} commits in {:.1f} s", definition->name,
-            stats.messages.load(), stats.rows_decoded.load(), stats.rows_written.load(), stats.commits.load(), seconds);
+            stats.messages, stats.rows_decoded, stats.rows_written, stats.commits, seconds);
   if (!result) return report(result.error().error, result.error().code);
   return 0;
 }
