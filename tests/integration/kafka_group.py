@@ -174,7 +174,7 @@ class Group:
         return out
 
     def wait_for_all(self, limit=LIMIT):
-        """Until every position is at the end, or what is there doesn't grow any more."""
+        """Until every position is at the end, or, where none are stored, every id is there."""
         if self.sink in ("duckdb", "parquet"):
             until(lambda: sum(self.token().values()) >= self.count, f"positions up to {self.count}", limit, 0.3)
         elif self.sink == "file":

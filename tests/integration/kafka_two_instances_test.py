@@ -21,7 +21,7 @@ def taken_over(group, failpoint, commit=None):
     if commit is None:
         assert sum(before.values()) > 0, f"nothing was committed before: {before}"
     b = group.start("b", rows=500)
-    until(lambda: len(after := group.token()) == group.partitions
+    until(lambda: not b.stopped() and len(after := group.token()) == group.partitions
           and all(position >= before.get(partition, 0) + BEYOND for partition, position in after.items()),
           "the other one commits beyond in every partition")
     assert a.stopped(), "it woke up too early"
