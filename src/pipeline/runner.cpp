@@ -188,7 +188,8 @@ tl::expected<void, Failure> Runner::make_workers() {
       if (!session) return failed(ExitCode::stopped, std::move(session).error());
       auto local = connection_setup(definition_, **session);
       if (!local) return failed(ExitCode::config, std::move(local).error());
-      if (auto done = run_all(definition_, *local, **session); !done) return failed(ExitCode::config, std::move(done).error());
+      if (auto done = run_all(definition_, *local, **session); !done)
+        return failed(ExitCode::config, std::move(done).error());
       auto transform = make_transform(i, std::move(*session));
       if (!transform) return tl::make_unexpected(std::move(transform).error());
       parts.transform = std::move(*transform);

@@ -263,7 +263,8 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
     owned_.insert_or_assign(partition, begin[partition]);
   }
   if (p_.state->kept() && !assigned.resolved.empty()) {
-    if (auto saved = p_.state->save_starts(assigned.resolved); !saved) return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+    if (auto saved = p_.state->save_starts(assigned.resolved); !saved)
+      return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   }
   if (auto started = p_.source->start_at(begin); !started) {
     return tl::make_unexpected(source_failure(std::move(started).error()));

@@ -89,8 +89,8 @@ int docs(const DocsOptions& options) {
 void add_docs(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("docs", "Print the reference page of a component, or write all pages");
   auto options = std::make_shared<DocsOptions>();
-  auto* names = command->add_option("NAME", options->names,
-                                    "Components, or pipeline, case, cli, exit-codes, metrics; the index where none is named");
+  auto* names = command->add_option(
+      "NAME", options->names, "Components, or pipeline, case, cli, exit-codes, metrics; the index where none is named");
   auto* write =
       command->add_option("--write", options->write, "Write the whole reference to this folder")->excludes(names);
   command->add_option("--check", options->check, "Exit with 1 and name the files that differ from the reference here")

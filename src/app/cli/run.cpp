@@ -69,7 +69,8 @@ int run_pipeline(const RunOptions& options) {
     const StopSignals signals([&] { runner.request_drain(); }, static_cast<int>(pipeline::ExitCode::drain_incomplete));
     const auto admin = open_admin(*definition, runner);
     if (!admin) return report(admin.error(), pipeline::ExitCode::config);
-    const Progress progress({[&] { return runner.snapshot(); }, [&] { return runner.end_positions(); }}, definition->name);
+    const Progress progress({[&] { return runner.snapshot(); }, [&] { return runner.end_positions(); }},
+                            definition->name);
     result = runner.run();
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -16,7 +16,7 @@ struct KafkaRehearsalTest : ::testing::Test {
     config::Faults faults;
     const auto node = config::load_text(settings, "", nullptr, faults);
     const auto factory = kafka_sink().parse(*node, faults);
-    EXPECT_TRUE(faults.empty());
+    EXPECT_TRUE(faults.empty()) << faults.to_error().message;
     return factory->rehearse(folder.path());
   }
 
@@ -43,7 +43,7 @@ TEST_F(KafkaRehearsalTest, ShowsTheMessagesOfCommittedRows) {
 }
 
 TEST_F(KafkaRehearsalTest, FindsTheFaultsOfTheSink) {
-  const auto sink = rehearse("{brokers: ['nowhere:1'], topic: ../../out, key: absent}").sink->make({});
+  const auto sink = rehearse("{brokers: ['nowhere:1'], topic: out, key: absent}").sink->make({});
   ASSERT_TRUE(sink->open());
   const auto written = sink->write(id_name_batch(1, 1));
   ASSERT_FALSE(written);
