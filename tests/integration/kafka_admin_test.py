@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 SERVICES = pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "services"
@@ -31,6 +31,18 @@ def fill(broker, topic, count):
 def create(broker, topic):
     admin = AdminClient({"bootstrap.servers": broker})
     admin.create_topics([NewTopic(topic, num_partitions=2)])[topic].result(20)
+
+
+def wait_for_groups(broker, group):
+    """A broker that has just started answers for the first time of a group with an error that heals."""
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return consumer.committed([TopicPartition(group, 0)], timeout=10)
+        except KafkaException:
+            assert time.monotonic() < deadline, "no coordinator"
+            time.sleep(0.05)
 
 
 class Watched:
@@ -82,6 +94,7 @@ def test_every_page_while_it_runs(kafka, folder, binary, unique):
     broker = kafka["AQUEDUCK_KAFKA"]
     create(broker, unique)
     fill(broker, unique, 1000)
+    wait_for_groups(broker, unique)
     with Watched(binary, folder, broker, unique) as pipeline:
         pipeline.wait_for("/readyz", lambda code, _: code == 200, "ready")
         assert pipeline.get("/healthz")[0] == 200
