@@ -59,7 +59,7 @@ layers: ## check the direction of dependencies and the module table of ARCHITECT
 
 tidy: bootstrap ## clang-tidy over everything
 	@cmake --preset tidy >/dev/null
-	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/tidy --quiet
+	@git ls-files 'src/*.cpp' 'tests/*.cpp' 'bench/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/tidy --quiet
 
 clean: ## remove build/
 	@rm -rf build

@@ -47,6 +47,12 @@ tl::expected<std::jthread, Failure> start_thread(const Definition& definition, W
   }
 }
 
+/// Of the file's own source, before it is opened; nullopt where a test puts another in its place.
+std::optional<SourceTraits> source_traits(const Definition& definition) {
+  if (definition.source == nullptr) return std::nullopt;
+  return definition.source->make({})->traits();
+}
+
 /// What of `setup:` each connection must run for itself.
 Result<std::vector<Statement>> connection_setup(const Definition& definition, sql::Session& session) {
   std::vector<Statement> out;
@@ -144,6 +150,14 @@ std::vector<std::string> Runner::notes() const {
   if (definition_.workers > 1 && definition_.source != nullptr && !definition_.source->divisible()) {
     notes.push_back(fmt::format("the source '{}' can't be divided: one of the {} workers gets all of it",
                                 definition_.source_name, definition_.workers));
+  }
+  const auto source = source_traits(definition_);
+  if (source && source->replayable && !source->finite && !source->stores_positions &&
+      !definition_.sink->traits().holds_token && definition_.state.empty()) {
+    notes.push_back(
+        fmt::format("nothing keeps the positions of the source '{}': a restart begins where its configuration says; "
+                    "set `state:` to have it go on where it stopped",
+                    definition_.source_name));
   }
   return notes;
 }
@@ -297,6 +311,11 @@ void Runner::request_drain() { drain_.request_stop(); }
 
 std::string guarantee(const Definition& definition) {
   const SinkTraits traits = definition.sink->traits();
+  if (const auto source = source_traits(definition); source && !source->replayable) {
+    return fmt::format(
+        "best effort: the source '{}' can't be read again, so a crash loses what was read and not yet committed",
+        definition.source_name);
+  }
   if (traits.holds_token) {
     return fmt::format("exactly-once: the sink '{}' stores the source's positions in the same transaction as the rows",
                        definition.sink_name);

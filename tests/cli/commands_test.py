@@ -70,6 +70,14 @@ def version_is_quick_and_one_line():
 def check_says_what_a_pipeline_guarantees():
     generator()
     has(code(aq("check", "p.yml"), 0).stdout, "p.yml: ok", "at-least-once")
+    write("p.yml", "pipeline: p\nsource: stdin\nsink: {duckdb: {path: p.duckdb, table: t}}\n")
+    has(code(aq("check", "p.yml"), 0).stdout, "'stdin' can't be read again", "a crash loses")
+    kafka = "pipeline: p\nsource: {kafka: {brokers: [b], topics: [t], assign: {instance: 0, of: 1}}}\nsink: %s\n"
+    write("p.yml", kafka % "console")
+    has(code(aq("check", "p.yml"), 0).stdout, "at-least-once", "nothing keeps the positions", "set `state:`")
+    for kept in ("console\nstate: s", "{duckdb: {path: p.duckdb, table: t}}"):
+        write("p.yml", kafka % kept)
+        assert "nothing keeps" not in code(aq("check", "p.yml"), 0).stdout
 
 
 @test
