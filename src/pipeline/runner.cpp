@@ -84,8 +84,8 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   return Engine{std::move(*database), std::move(*session)};
 }
 
-Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides)
-    : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {
+Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides, std::function<void()> stuck)
+    : definition_(definition), limits_(limits), overrides_(std::move(overrides)), stuck_(std::move(stuck)) {
   for (int i = 0; i < definition_.workers; ++i) stats_.push_back(std::make_unique<Stats>());
 }
 
@@ -247,7 +247,7 @@ tl::expected<void, Failure> Runner::run_workers() {
   return {};
 }
 
-tl::expected<void, Failure> Runner::run() {
+tl::expected<void, Failure> Runner::run_prepared() {
   // Before the state is read.
   const auto state_lock = lock_state(definition_.state);
   if (!state_lock) {
@@ -258,8 +258,12 @@ tl::expected<void, Failure> Runner::run() {
   for (const std::string& note : notes()) log::warn("{}", note);
   if (auto made = make_workers(); !made) return made;
   started_ = true;
+  return run_workers();
+}
 
-  // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time.
+tl::expected<void, Failure> Runner::run() {
+  // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time. It never
+  // logs: the line may be what blocks.
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ended = false;
@@ -269,18 +273,26 @@ tl::expected<void, Failure> Runner::run() {
     changed.wait(lock, drain, [&] { return ended; });
     if (ended) return;
     if (changed.wait_for(lock, definition_.drain, [&] { return ended; })) return;
-    log::warn("not everything was delivered within the drain time of {}", format_duration(definition_.drain));
     abort_.request_stop();
-    for (const auto& worker : workers_) worker->interrupt();
+    if (started_) {
+      for (const auto& worker : workers_) worker->interrupt();
+    }
+    if (changed.wait_for(lock, kAbortGrace, [&] { return ended; })) return;
+    if (stuck_) stuck_();
   };
   auto deadline = start_thread(definition_, watch);
   if (!deadline) return tl::make_unexpected(std::move(deadline).error());
-  auto result = run_workers();
+  auto result = run_prepared();
   {
     const std::lock_guard lock(mutex);
     ended = true;
   }
   changed.notify_all();
+  if (!result && result.error().code == ExitCode::drain_incomplete) {
+    result.error().error = with_context(
+        std::move(result.error().error),
+        fmt::format("not everything was delivered within the drain time of {}", format_duration(definition_.drain)));
+  }
   return result;
 }
 
