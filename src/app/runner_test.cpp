@@ -161,6 +161,24 @@ TEST_F(RunnerTest, DeadLettersAreCommittedBeforeTheyFillTheMemory) {
   EXPECT_GE(runner->snapshot().commits, 10U);
 }
 
+TEST_F(RunnerTest, EachWorkerRunsTheSettingsOfAnEntryWithSeveralStatements) {
+  load(
+      "pipeline: p\nworkers: 2\nbatch: {rows: 10}\n"
+      "setup: ['SELECT 1; SET VARIABLE a = 1; CREATE TABLE t (n BIGINT); SET VARIABLE b = 2;']\n"
+      "source: {generator: {rows: 40, batch: 10, columns: {id: i}}}\n"
+      "sql: SELECT getvariable('a') + getvariable('b') AS sum FROM batch\n"
+      "sink: {file: {path: out.jsonl}}\n");
+  auto result = run();
+  ASSERT_TRUE(result) << result.error().error.message;
+  EXPECT_EQ(lines("out.jsonl"), std::vector<std::string>(40, "{\"sum\":3}"));
+  load(
+      "pipeline: p\nworkers: 2\nsetup:\n- SELECT 1; CREATE TEMP TABLE t (n BIGINT)\n"
+      "source: {generator: {rows: 1, columns: {id: i}}}\nsink: {noop: {}}\n");
+  result = run();
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().error.message.find("p.yml:4:13: "), std::string::npos) << result.error().error.message;
+}
+
 TEST_F(RunnerTest, SqlMustNotAttachTheFileOfASink) {
   const auto refused = [&](const std::string& setup, const std::string& sql, const std::string& rest) {
     load("pipeline: p\nsetup:\n- " + setup + "\nsource: {generator: {rows: 1, columns: {id: i}}}\nsql: " + sql + "\n" +
@@ -173,7 +191,7 @@ TEST_F(RunnerTest, SqlMustNotAttachTheFileOfASink) {
   const std::string select = "SELECT * FROM batch";
   const std::string at = (folder / "p.yml").string();
   const auto place = [](const std::string& message) { return message.substr(0, message.find(": '")); };
-  EXPECT_EQ(place(refused("SELECT 1; ATTACH 'out.duckdb' AS o", select, sink)), at + ":3:3");
+  EXPECT_EQ(place(refused("SELECT 1; ATTACH 'out.duckdb' AS o", select, sink)), at + ":3:13");
   EXPECT_FALSE(fs::exists(folder / "out.duckdb"));
   EXPECT_EQ(place(refused("ATTACH IF NOT EXISTS 'sub/../out.duckdb' (READ_ONLY)", select, sink)), at + ":3:3");
   EXPECT_EQ(place(refused("ATTACH 'duckdb:" + (folder / "out.duckdb").string() + "' AS o", select, sink)), at + ":3:3");

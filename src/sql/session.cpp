@@ -44,6 +44,25 @@ std::unique_ptr<duckdb::QueryResult> run(duckdb::Connection& connection,
   return result;
 }
 
+// Walks along a text and the statements that the engine found in it: each has its own part of the text, in their order,
+// and doesn't say where that is.
+class Places {
+ public:
+  explicit Places(const std::string& text) : text_(text) {}
+  /// Offset of the statement's first word; called for each statement in turn.
+  std::size_t next(const duckdb::SQLStatement& statement) {
+    const std::size_t begin = text_.find(statement.query, end_);
+    if (begin == std::string::npos) return end_;
+    end_ = begin + statement.query.size();
+    const std::size_t word = text_.find_first_not_of(" \t\r\n", begin);
+    return word == std::string::npos ? begin : word;
+  }
+
+ private:
+  const std::string& text_;
+  std::size_t end_ = 0;
+};
+
 }  // namespace
 
 EngineSession::EngineSession(std::shared_ptr<duckdb::DuckDB> database)
@@ -120,13 +139,15 @@ SqlResult<std::vector<std::string>> EngineSession::type_names(const Schema& sche
 SqlResult<std::vector<std::string>> EngineSession::connection_statements(const std::string& text) {
   return guarded([&]() -> SqlResult<std::vector<std::string>> {
     std::vector<std::string> out;
+    Places places(text);
     for (const auto& statement : connection_->ExtractStatements(text)) {
+      const std::size_t place = places.next(*statement);
       switch (statement->type) {
         case duckdb::StatementType::SET_STATEMENT:
         case duckdb::StatementType::VARIABLE_SET_STATEMENT:
         case duckdb::StatementType::PRAGMA_STATEMENT:
         case duckdb::StatementType::PREPARE_STATEMENT:
-          out.push_back(text.substr(statement->stmt_location, statement->stmt_length));
+          out.push_back(statement->query);
           break;
         case duckdb::StatementType::CREATE_STATEMENT:
           if (statement->Cast<duckdb::CreateStatement>().info->temporary) {
@@ -134,7 +155,7 @@ SqlResult<std::vector<std::string>> EngineSession::connection_statements(const s
                 {ErrorKind::config,
                  "a temporary object is seen by one connection, and each worker has its own; leave TEMP out: the "
                  "engine's main database is in memory, too"},
-                statement->stmt_location});
+                place});
           }
           break;
         default:
@@ -148,14 +169,14 @@ SqlResult<std::vector<std::string>> EngineSession::connection_statements(const s
 SqlResult<std::vector<AttachedPath>> EngineSession::attached_paths(const std::string& text) {
   return guarded([&]() -> SqlResult<std::vector<AttachedPath>> {
     std::vector<AttachedPath> out;
+    Places places(text);
     for (const auto& statement : connection_->ExtractStatements(text)) {
+      const std::size_t place = places.next(*statement);
       if (statement->type != duckdb::StatementType::ATTACH_STATEMENT) continue;
-      // A statement's place includes what stands before its first word.
-      const std::size_t word = text.find_first_not_of(" \t\r\n", statement->stmt_location);
       std::string path = statement->Cast<duckdb::AttachStatement>().info->path;
       std::string type;
       duckdb::DBPathAndType::ExtractExtensionPrefix(path, type);
-      out.push_back({std::move(path), word == std::string::npos ? statement->stmt_location : word});
+      out.push_back({std::move(path), place});
     }
     return out;
   });
