@@ -107,5 +107,24 @@ TEST(KafkaConfig, FaultsOfASinkNameTheirPlaces) {
   EXPECT_NE(faults.find("k.yml:4:10: 'key' and 'headers' can't be the same column"), std::string::npos) << faults;
 }
 
+TEST(KafkaConfig, AStartThatNothingElseKeepsNeedsState) {
+  const auto need = [](const std::string& rest) {
+    config::Faults faults;
+    const std::string text = "{brokers: [b], topics: [t], " + rest + "}";
+    const auto node = config::load_text(text, "k.yml", config::process_environment(), faults);
+    const auto factory = kafka_source().parse(*node, faults);
+    return factory == nullptr ? std::nullopt : factory->needs_state();
+  };
+  for (const char* start : {"latest", "2026-01-31T12:00:00Z"}) {
+    const auto found = need(std::string("assign: {instance: 0, of: 1}, start: '") + start + "'");
+    ASSERT_TRUE(found) << start;
+    EXPECT_EQ(found->where.to_string(), "k.yml:1:66");
+    EXPECT_NE(found->why.find(std::string("'start: ") + start + "'"), std::string::npos);
+    EXPECT_FALSE(need(std::string("group: g, start: '") + start + "'")) << "the group keeps it";
+  }
+  EXPECT_FALSE(need("assign: {instance: 0, of: 1}"));
+  EXPECT_FALSE(need("assign: {instance: 0, of: 1}, start: earliest"));
+}
+
 }  // namespace
 }  // namespace aqueduck
