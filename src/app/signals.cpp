@@ -32,8 +32,8 @@ StopSignals::StopSignals(std::function<void()> stop, int exit_code) {
       if (sigtimedwait(&waited, nullptr, &tick) < 0) continue;
       if (asked) ::_exit(exit_code);
       asked = true;
-      log::info("stopping: delivering what was read; another signal ends at once");
       stop();
+      log::write_unless_blocked(log::Level::info, "stopping: delivering what was read; another signal ends at once");
     }
   });
 }

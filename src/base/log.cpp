@@ -1,7 +1,12 @@
 #include "base/log.h"
 
+#include <fmt/chrono.h>
+#include <poll.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <ctime>
 
 #include "base/secret.h"
 
@@ -77,6 +82,24 @@ void write(Level level, std::string_view message) {
   std::string safe = redact(message);
   if (active_format == Format::json) safe = json_escaped(safe);
   logger().log(to_spdlog(level), spdlog::string_view_t(safe.data(), safe.size()));
+}
+
+void write_unless_blocked(Level level, std::string_view message) {
+  if (!enabled(level)) return;
+  pollfd ready{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  const std::string safe = redact(message);
+  tm now{};
+  const std::time_t seconds = std::time(nullptr);
+  localtime_r(&seconds, &now);
+  const auto name = spdlog::level::to_string_view(to_spdlog(level));
+  const std::string_view word(name.data(), name.size());
+  const std::string line =
+      active_format == Format::json
+          ? fmt::format("{{\"time\":\"{:%Y-%m-%dT%H:%M:%S%z}\",\"level\":\"{}\",\"message\":\"{}\"}}\n", now, word,
+                        json_escaped(safe))
+          : fmt::format("{:%Y-%m-%dT%H:%M:%S} {} {}\n", now, word, safe);
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace aqueduck::log

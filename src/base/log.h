@@ -18,6 +18,9 @@ void configure(Level level, Format format);
 Result<Level> parse_level(std::string_view text);
 bool enabled(Level level);
 void write(Level level, std::string_view message);
+/// The same for threads that must never wait, while others may be blocked in a line of theirs: takes no lock, and
+/// writes nothing where stderr doesn't take the line at once.
+void write_unless_blocked(Level level, std::string_view message);
 
 template <typename... Args>
 void log(Level level, fmt::format_string<Args...> format, Args&&... args) {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/quantity.h"
 #include "component/chunk.h"
 #include "component/context.h"
 
@@ -56,11 +57,12 @@ struct ReadLimits {
 };
 
 struct SourceTraits {
-  bool finite = false;                 ///< ends by itself
-  bool replayable = false;             ///< start_at() can go back: exactly-once is possible
-  bool stores_positions = false;       ///< the peer keeps acknowledged positions (a consumer group): it resumes itself
-  bool fixed_ownership = true;         ///< no other instance can take its partitions over
-  std::optional<std::uint64_t> total;  ///< of a finite source, in the unit of progress(), where known
+  bool finite = false;            ///< ends by itself
+  bool replayable = false;        ///< start_at() can go back: exactly-once is possible
+  bool stores_positions = false;  ///< the peer keeps acknowledged positions (a consumer group): it resumes itself
+  bool fixed_ownership = true;    ///< no other instance can take its partitions over
+  Duration give_back = std::chrono::seconds(10);  ///< after Revoked, the peer waits no longer than this for the sink
+  std::optional<std::uint64_t> total;             ///< of a finite source, in the unit of progress(), where known
 };
 
 /// Where data comes from. Owned by one worker of a pipeline, which makes every call from one thread, except where it

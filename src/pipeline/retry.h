@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <random>
@@ -27,15 +28,17 @@ class Backoff {
     wait_ = Duration{0};
     since_.reset();
   }
-  /// False where it is time to give up or a stop was asked for.
-  bool wait(const std::stop_token& stop) {
+  /// False where it is time to give up, `until` has come, or a stop was asked for.
+  bool wait(const std::stop_token& stop, std::optional<Clock::Point> until = std::nullopt) {
     const auto now = clock_.now();
+    if (until && now >= *until) return false;
     if (!since_) since_ = now;
     if (config_.give_up_after && now - *since_ >= *config_.give_up_after) return false;
     wait_ = wait_.count() == 0 ? config_.initial : std::min(wait_ * 2, config_.max);
     const auto half = wait_.count() / 2;
     const Duration jittered{half + std::uniform_int_distribution<std::int64_t>(0, half)(random_)};
-    return clock_.sleep_until(now + jittered, stop);
+    const auto due = now + jittered;
+    return clock_.sleep_until(until ? std::min(due, *until) : due, stop);
   }
 
  private:
@@ -46,10 +49,16 @@ class Backoff {
   std::optional<Clock::Point> since_;
 };
 
+/// When retrying ends before its configuration says so.
+struct RetryLimit {
+  std::stop_token stop;
+  std::optional<Clock::Point> until;  ///< an attempt that runs then is not cut short
+};
+
 /// Calls `attempt` until it succeeds, fails for good, or the backoff gives up; the last error then. Each failure is
 /// logged with `what`, counted, and stands as what is waited for until it is over.
 template <typename T>
-Result<T> with_retries(const RetryConfig& config, Clock& clock, const std::stop_token& stop, Stats& stats,
+Result<T> with_retries(const RetryConfig& config, Clock& clock, const RetryLimit& limit, Stats& stats,
                        std::string_view what, const std::function<Result<T>()>& attempt,
                        bool (*can_heal)(ErrorKind) = sink_can_heal) {
   Backoff backoff(config, clock);
@@ -61,12 +70,12 @@ Result<T> with_retries(const RetryConfig& config, Clock& clock, const std::stop_
       return result;
     }
     stats.set_error(std::string(what) + ": " + result.error().message);
-    if (!can_heal(result.error().kind) || stop.stop_requested()) return result;
+    if (!can_heal(result.error().kind) || limit.stop.stop_requested()) return result;
     stats.retries += 1;
     log::warn("{}: {}; trying again", what, result.error().message);
     stats.condition.wait_for(fmt::format("{}: {}", what, result.error().message));
     waited = true;
-    if (!backoff.wait(stop)) return result;
+    if (!backoff.wait(limit.stop, limit.until)) return result;
   }
 }
 

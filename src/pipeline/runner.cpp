@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "pipeline/attached_files.h"
 
 namespace aqueduck::pipeline {
 namespace {
@@ -77,6 +78,8 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   if (!database) return failed(ExitCode::config, std::move(database).error());
   auto session = (*database)->connect();
   if (!session) return failed(ExitCode::stopped, std::move(session).error());
+  if (auto free = check_attached_files(definition, **session); !free)
+    return failed(ExitCode::config, std::move(free).error());
   if (auto done = run_all(definition, definition.setup, **session); !done) {
     const ErrorKind kind = done.error().kind;
     return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
@@ -84,8 +87,8 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   return Engine{std::move(*database), std::move(*session)};
 }
 
-Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides)
-    : definition_(definition), limits_(limits), overrides_(std::move(overrides)) {
+Runner::Runner(const Definition& definition, RunLimits limits, Overrides overrides, std::function<void()> stuck)
+    : definition_(definition), limits_(limits), overrides_(std::move(overrides)), stuck_(std::move(stuck)) {
   for (int i = 0; i < definition_.workers; ++i) stats_.push_back(std::make_unique<Stats>());
 }
 
@@ -181,6 +184,7 @@ tl::expected<void, Failure> Runner::make_workers() {
     return [&factory](const ComponentContext& context) { return factory->make(context); };
   };
   auto sinks = make_sinks(or_else(overrides_.sink, definition_.sink), definition_.sink->traits());
+  const bool topics = definition_.source != nullptr && definition_.source->names_topics();
   std::vector<std::unique_ptr<Sink>> dead_letters;
   if (definition_.dead_letter != nullptr) {
     dead_letters =
@@ -193,7 +197,7 @@ tl::expected<void, Failure> Runner::make_workers() {
     parts.source = overrides_.source ? overrides_.source(context_of(i)) : definition_.source->make(context_of(i));
     parts.sink = std::move(sinks[index]);
     if (!dead_letters.empty()) {
-      parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, std::move(dead_letters[index]));
+      parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, topics, std::move(dead_letters[index]));
     }
     if (i == 0) {
       parts.transform = std::move(first_transform_);
@@ -247,7 +251,7 @@ tl::expected<void, Failure> Runner::run_workers() {
   return {};
 }
 
-tl::expected<void, Failure> Runner::run() {
+tl::expected<void, Failure> Runner::run_prepared() {
   // Before the state is read.
   const auto state_lock = lock_state(definition_.state);
   if (!state_lock) {
@@ -258,8 +262,12 @@ tl::expected<void, Failure> Runner::run() {
   for (const std::string& note : notes()) log::warn("{}", note);
   if (auto made = make_workers(); !made) return made;
   started_ = true;
+  return run_workers();
+}
 
-  // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time.
+tl::expected<void, Failure> Runner::run() {
+  // Watches over the deadline of a stop. It ends when `ended` is set; the drain request may come at any time. It never
+  // logs: the line may be what blocks.
   std::mutex mutex;
   std::condition_variable_any changed;
   bool ended = false;
@@ -269,18 +277,26 @@ tl::expected<void, Failure> Runner::run() {
     changed.wait(lock, drain, [&] { return ended; });
     if (ended) return;
     if (changed.wait_for(lock, definition_.drain, [&] { return ended; })) return;
-    log::warn("not everything was delivered within the drain time of {}", format_duration(definition_.drain));
     abort_.request_stop();
-    for (const auto& worker : workers_) worker->interrupt();
+    if (started_) {
+      for (const auto& worker : workers_) worker->interrupt();
+    }
+    if (changed.wait_for(lock, kAbortGrace, [&] { return ended; })) return;
+    if (stuck_) stuck_();
   };
   auto deadline = start_thread(definition_, watch);
   if (!deadline) return tl::make_unexpected(std::move(deadline).error());
-  auto result = run_workers();
+  auto result = run_prepared();
   {
     const std::lock_guard lock(mutex);
     ended = true;
   }
   changed.notify_all();
+  if (!result && result.error().code == ExitCode::drain_incomplete) {
+    result.error().error = with_context(
+        std::move(result.error().error),
+        fmt::format("not everything was delivered within the drain time of {}", format_duration(definition_.drain)));
+  }
   return result;
 }
 

@@ -22,6 +22,10 @@ struct Overrides {
   Clock* clock = nullptr;
 };
 
+/// A stop asks nicely only for so long: `drain`, then this for what is under way to end. After that a component blocks
+/// in a call that nothing can end (a pipe that nobody empties, a peer that doesn't answer).
+constexpr Duration kAbortGrace = std::chrono::seconds(2);
+
 /// A pipeline's engine after `setup:`, and the session that ran it (which has its temporary tables and settings).
 struct Engine {
   std::unique_ptr<sql::Database> database;
@@ -34,7 +38,9 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition);
 /// deliver what they have read.
 class Runner {
  public:
-  Runner(const Definition& definition, RunLimits limits, Overrides overrides = {});
+  /// `stuck` is called once, from a thread of the runner's, where run() doesn't return kAbortGrace after the drain
+  /// time; nothing but ending the process helps then, and nothing undelivered was acknowledged.
+  Runner(const Definition& definition, RunLimits limits, Overrides overrides = {}, std::function<void()> stuck = {});
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -64,12 +70,14 @@ class Runner {
   /// One sink a worker: its own where the sink can be open several times, else a port of a shared one.
   std::vector<std::unique_ptr<Sink>> make_sinks(const MakeSink& make, const SinkTraits& traits);
   tl::expected<void, Failure> make_workers();
+  tl::expected<void, Failure> run_prepared();
   tl::expected<void, Failure> run_workers();
   ComponentContext context_of(int worker) const;
 
   const Definition& definition_;
   RunLimits limits_;
   Overrides overrides_;
+  std::function<void()> stuck_;
   std::vector<std::unique_ptr<Stats>> stats_;  ///< one a worker
   std::unique_ptr<StateFile> state_;
   SharedColumns columns_;

@@ -77,7 +77,7 @@ Failure Worker::sink_failure(Error error) const {
 
 template <typename T>
 tl::expected<T, Failure> Worker::sink_call(std::string_view what, const std::function<Result<T>()>& call) {
-  auto result = with_retries<T>(p_.definition->retry, *p_.clock, abort_, *p_.stats,
+  auto result = with_retries<T>(p_.definition->retry, *p_.clock, {abort_, sink_until_}, *p_.stats,
                                 fmt::format("sink {}: {}", p_.definition->sink_name, what), call);
   if (!result) {
     Failure failure = sink_failure(std::move(result).error());
@@ -109,7 +109,7 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
   }
   if (step && abort_.stop_requested() && (!batch_.empty() || !uncommitted_.empty())) {
     step = failed(ExitCode::drain_incomplete,
-                  make_error(ErrorKind::cancelled, "stopped before everything that was read was delivered"));
+                  make_error(ErrorKind::cancelled, "stopped with messages that were read and not delivered"));
   }
   if (!step) p_.stats->set_error(step.error().error.message);
   close();
@@ -153,7 +153,7 @@ Worker::Step Worker::open() {
   }
   p_.source->restore_starts(p_.state->earlier_starts());
   auto opened = with_retries<void>(
-      p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
+      p_.definition->retry, *p_.clock, {drain_, {}}, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->open(); }, source_can_heal);
   if (!opened) return tl::make_unexpected(source_failure(std::move(opened).error()));
   if (const auto total = p_.source->traits().total) p_.stats->total += *total;
@@ -179,7 +179,10 @@ bool Worker::batch_due() const {
 bool Worker::commit_due() const {
   if (!first_uncommitted_) return false;
   // Dead letters wait in memory, and may come without any row that counts.
-  if (p_.dead_letters != nullptr && p_.dead_letters->pending() >= p_.definition->batch.rows.value) return true;
+  const auto* letters = p_.dead_letters.get();
+  const auto& most = p_.definition->batch;
+  if (letters != nullptr && (letters->pending() >= most.rows.value || letters->pending_bytes() >= most.bytes.value))
+    return true;
   const CommitPolicy& due = policy_;
   if (due.every_batch()) return true;
   return (due.rows && uncommitted_rows_ >= *due.rows) ||
@@ -200,7 +203,7 @@ Worker::Step Worker::read() {
   }
   limits.max_messages = reserved;
   auto event = with_retries<SourceEvent>(
-      p_.definition->retry, *p_.clock, drain_, *p_.stats, "source " + p_.definition->source_name,
+      p_.definition->retry, *p_.clock, {drain_, {}}, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->read(limits); }, source_can_heal);
   const auto* read = event ? std::get_if<Chunk>(&*event) : nullptr;
   p_.quota->settle(reserved, read == nullptr ? 0 : count(*read), p_.clock->now());
@@ -275,23 +278,36 @@ Worker::Step Worker::on_assigned(const Assigned& assigned) {
   return {};
 }
 
-Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
-  AQ_STEP(process());
-  AQ_STEP(commit());
+void Worker::forget(const std::vector<std::string>& partitions) {
   for (const auto& partition : partitions) {
     owned_.erase(partition);
     expected_.entries.erase(partition);
     p_.stats->forget(partition);
   }
-  return {};
+}
+
+// True where the sink only had so long to heal, and that time is over.
+bool Worker::too_late(const Failure& failure) const {
+  return sink_until_ && p_.clock->now() >= *sink_until_ && !abort_.stop_requested() &&
+         sink_can_heal(failure.error.kind);
+}
+
+Worker::Step Worker::on_revoked(const std::vector<std::string>& partitions) {
+  sink_until_ = p_.clock->now() + p_.source->traits().give_back;
+  auto delivered = process();
+  if (delivered) delivered = commit();
+  forget(partitions);
+  if (!delivered && too_late(delivered.error())) {
+    log::warn("{} partitions are given back without what was read of them since the last commit: {}", partitions.size(),
+              delivered.error().error.message);
+    delivered = rewind(expected_);
+  }
+  sink_until_.reset();
+  return delivered;
 }
 
 Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
-  for (const auto& partition : partitions) {
-    owned_.erase(partition);
-    expected_.entries.erase(partition);
-    p_.stats->forget(partition);
-  }
+  forget(partitions);
   return rewind(expected_);
 }
 
@@ -307,6 +323,7 @@ Worker::Step Worker::process() {
   } else {
     AQ_STEP(handle_failures(result->failures));
   }
+  AQ_STEP(drop_uncommitted());
   failpoint("worker.before_write");
   for (const RecordBatch& rows : result->rows) {
     auto written = sink_call<void>("write", [&] { return p_.sink->write(rows); });
@@ -476,7 +493,14 @@ Worker::Step Worker::after_commit(const Token& next) {
   return {};
 }
 
-Worker::Step Worker::rewind(const Token& stored) {
+Worker::Step Worker::drop_uncommitted() {
+  if (!must_drop_) return {};
+  AQ_STEP(sink_call<void>("drop what is uncommitted", [&] { return p_.sink->abort(); }));
+  must_drop_ = false;
+  return {};
+}
+
+Worker::Step Worker::rewind(Token stored) {
   batch_.clear();
   uncommitted_.clear();
   uncommitted_rows_ = 0;
@@ -484,8 +508,8 @@ Worker::Step Worker::rewind(const Token& stored) {
   first_uncommitted_.reset();
   show_queue();
   if (p_.dead_letters != nullptr) p_.dead_letters->drop();
-  auto aborted = sink_call<void>("drop what is uncommitted", [&] { return p_.sink->abort(); });
-  if (!aborted) return aborted;
+  must_drop_ = true;
+  if (auto dropped = drop_uncommitted(); !dropped && !too_late(dropped.error())) return dropped;
   Positions begin;
   expected_.entries.clear();
   for (const auto& [partition, began] : owned_) {

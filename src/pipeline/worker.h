@@ -73,7 +73,12 @@ class Worker {
   Step resolve_unknown(const Token& expected, const Token& next, bool& again);
   Step after_commit(const Token& next);
   /// Another writer owns the data, or it was lost: drop everything uncommitted, go back to `stored`.
-  Step rewind(const Token& stored);
+  Step rewind(Token stored);
+  /// Has the sink drop what a rewind gave up, if that is still to be done: nothing is written before.
+  Step drop_uncommitted();
+  bool too_late(const Failure& failure) const;
+  /// These partitions are no longer ours.
+  void forget(const std::vector<std::string>& partitions);
   void close();
 
   void show_queue();
@@ -90,6 +95,7 @@ class Worker {
   CommitPolicy policy_;  // settled by open()
   std::stop_token drain_;
   std::stop_token abort_;
+  std::optional<Clock::Point> sink_until_;  // for the sink to heal, where somebody waits for what it does
   Batch batch_;
   Positions owned_;        // partitions assigned to us → where reading them began
   Token expected_;         // what we read or committed last, of the owned partitions
@@ -99,6 +105,7 @@ class Worker {
   std::optional<Clock::Point> first_uncommitted_;
   std::uint64_t progress_ = 0;
   bool ended_ = false;
+  bool must_drop_ = false;
 };
 
 }  // namespace aqueduck::pipeline

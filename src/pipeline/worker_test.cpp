@@ -300,6 +300,86 @@ TEST_F(WorkerTest, RevokedPartitionsAreCommittedBeforeTheyGo) {
   ASSERT_TRUE(run());
 }
 
+TEST_F(WorkerTest, ASinkThatIsDownDoesNotKeepTheGroupWaiting) {
+  definition.batch.rows.value = 100;
+  source_view->traits_value.give_back = 3s;
+  source_view->steps.emplace_back(
+      [] { return SourceEvent(Assigned{{{"a", "0"}, {"b", "0"}}, {{"a", "0"}, {"b", "0"}}}); });
+  give({1}, "1", "a");
+  give({2}, "1", "b");
+  for (int i = 0; i < 1000; ++i) sink_view->write_errors.push_back(make_error(ErrorKind::unavailable, "down"));
+  Clock::Point revoked_at;
+  source_view->steps.emplace_back([&] {
+    revoked_at = clock.now();
+    return SourceEvent(Revoked{{"a"}});
+  });
+  source_view->on_start = [&](const Positions& positions) {
+    if (positions.size() > 1) return;
+    EXPECT_EQ(positions, (Positions{{"b", "0"}}));
+    EXPECT_EQ(clock.now() - revoked_at, 3s);
+    sink_view->write_errors.clear();
+    give({2}, "1", "b");
+    end();
+  };
+  auto result = run();
+  ASSERT_TRUE(result) << result.error().error.message;
+  EXPECT_EQ(source_view->starts.size(), 2U);
+  EXPECT_EQ(table.rows, Rows{2});
+  EXPECT_EQ(table.token.entries, (Positions{{"b", "1"}}));
+}
+
+TEST_F(WorkerTest, NothingIsWrittenBeforeADownSinkHasDroppedWhatWasGivenBack) {
+  definition.batch.rows.value = 2;
+  sink_view->traits_value.commit.rows = 100;
+  source_view->steps.emplace_back(
+      [] { return SourceEvent(Assigned{{{"a", "0"}, {"b", "0"}}, {{"a", "0"}, {"b", "0"}}}); });
+  give({1, 2}, "2", "a");  // written, not committed
+  give({3}, "1", "b");
+  for (int i = 0; i < 1000; ++i) {
+    sink_view->commit_errors.push_back(make_error(ErrorKind::unavailable, "down"));
+    sink_view->abort_errors.push_back(make_error(ErrorKind::unavailable, "down"));
+  }
+  event(Revoked{{"a"}});
+  source_view->on_start = [&](const Positions& positions) {
+    if (positions.size() > 1) return;
+    sink_view->commit_errors.clear();
+    while (sink_view->abort_errors.size() > 2) sink_view->abort_errors.pop_front();
+    give({3, 4}, "2", "b");
+    end();
+  };
+  auto result = run();
+  ASSERT_TRUE(result) << result.error().error.message;
+  EXPECT_EQ(table.rows, (Rows{3, 4}));
+  EXPECT_TRUE(sink_view->abort_errors.empty());
+}
+
+TEST_F(WorkerTest, ASinkThatFailsForGoodWhileGivingBackEndsTheRun) {
+  definition.batch.rows.value = 100;
+  assign();
+  give({1}, "1");
+  sink_view->write_errors.push_back(make_error(ErrorKind::denied, "no"));
+  event(Revoked{{"p"}});
+  auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ExitCode::sink_failed);
+}
+
+TEST_F(WorkerTest, WhatIsKeptGoesBackToItsLastCommitWhenOthersAreLost) {
+  sink_view->traits_value.holds_token = false;
+  source_view->traits_value.stores_positions = true;
+  source_view->steps.emplace_back(
+      [] { return SourceEvent(Assigned{{{"a", "5"}, {"b", "7"}}, {{"a", "0"}, {"b", "0"}}}); });
+  give({1}, "8", "b");  // committed
+  event(Lost{{"a"}});
+  source_view->on_start = [&](const Positions& positions) {
+    if (positions.size() > 1) return;
+    EXPECT_EQ(positions, (Positions{{"b", "8"}}));
+    end();
+  };
+  ASSERT_TRUE(run());
+  EXPECT_EQ(source_view->starts.size(), 2U);
+}
+
 TEST_F(WorkerTest, LostPartitionsCommitNothingAndTheOthersGoBack) {
   definition.batch.rows.value = 100;
   source_view->steps.emplace_back(

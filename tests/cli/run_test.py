@@ -245,3 +245,18 @@ def a_second_signal_ends_at_once_with_15():
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=10) == 15, process.returncode
+
+
+@test
+def a_sink_that_blocks_cannot_outlast_the_drain_time():
+    # Nobody empties the pipe any more: the write in the middle of a batch never returns.
+    for both in (False, True):  # whether the log goes into the same pipe
+        generator(None, columns="{id: \"repeat('x', 1000)\"}", extra="drain: 500ms\n")
+        process = subprocess.Popen([BINARY, "run", "p.yml"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT if both else subprocess.PIPE, text=True)
+        while not process.stdout.readline().startswith("{"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 15, process.returncode
+        if not both:
+            has(process.stderr.read(), "drain time of 500ms", "sink 'console'", "nothing undelivered was acknowledged")

@@ -75,6 +75,11 @@ class MemorySink : public Sink {
   Result<void> write(const RecordBatch& batch) override;
   Result<CommitResult> commit(const Token& expected, const Token& next) override;
   Result<void> abort() override {
+    if (!abort_errors.empty()) {
+      Error error = std::move(abort_errors.front());
+      abort_errors.pop_front();
+      return fail(std::move(error));
+    }
     uncommitted_.clear();
     return {};
   }
@@ -88,6 +93,7 @@ class MemorySink : public Sink {
   std::optional<std::uint64_t> row_bytes;  ///< by which it measures; without it, it doesn't
   std::deque<Error> write_errors;
   std::deque<Error> commit_errors;
+  std::deque<Error> abort_errors;
   enum class Answer { clean, unknown_done, unknown_not_done };
   std::deque<Answer> answers;
   std::function<void()> before_commit;

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
@@ -62,7 +65,16 @@ int run_pipeline(const RunOptions& options) {
       pipeline::load_definition(options.file, builtin_registry(), {options.overrides, config::process_environment()});
   if (!definition) return report(definition.error(), pipeline::ExitCode::config);
 
-  pipeline::Runner runner(*definition, *limits);
+  const auto stuck = [&] {
+    log::write_unless_blocked(log::Level::error,
+                              fmt::format("{}: not everything was delivered within the drain time of {}, and a call of "
+                                          "source '{}' or sink '{}' still "
+                                          "blocks: ending at once; nothing undelivered was acknowledged",
+                                          definition->name, format_duration(definition->drain), definition->source_name,
+                                          definition->sink_name));
+    ::_exit(static_cast<int>(pipeline::ExitCode::drain_incomplete));
+  };
+  pipeline::Runner runner(*definition, *limits, {}, stuck);
   const auto started = std::chrono::steady_clock::now();
   tl::expected<void, pipeline::Failure> result;
   {

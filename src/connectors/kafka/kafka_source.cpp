@@ -38,6 +38,7 @@ SourceTraits KafkaSource::traits() const {
   traits.replayable = true;
   traits.stores_positions = in_group();
   traits.fixed_ownership = !in_group();
+  traits.give_back = std::min(traits.give_back, config_.session_timeout);
   return traits;
 }
 
