@@ -189,9 +189,9 @@ const config::ObjectSpec<KafkaSourceConfig>& kafka_source_spec() {
                               fields);
     out.details(
         "Positions are next offsets. While a worker doesn't read, because its sink is away or a statement takes long, "
-        "its partitions are paused and it stays in the group. Only where the group asks for partitions and doesn't get "
-        "them within 30 minutes (`max.poll.interval.ms`) do all of its partitions go to others; it then drops what it "
-        "hasn't committed.");
+        "its partitions are paused and it stays in the group. Partitions that the group wants back meanwhile are given "
+        "back after 10 seconds (or `session_timeout`, where that is less), and what hasn't been committed of them is "
+        "dropped: who takes them over reads it again.");
     return out;
   }();
   return spec;

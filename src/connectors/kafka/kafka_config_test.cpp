@@ -1,6 +1,7 @@
 #include "connectors/kafka/kafka_config.h"
 
 #include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
 
 #include "config/loader.h"
 #include "connectors/kafka/component.h"
@@ -124,6 +125,23 @@ TEST(KafkaConfig, AStartThatNothingElseKeepsNeedsState) {
   }
   EXPECT_FALSE(need("assign: {instance: 0, of: 1}"));
   EXPECT_FALSE(need("assign: {instance: 0, of: 1}, start: earliest"));
+}
+
+TEST(KafkaHealth, ARefusedCertificateIsFinalAndALostConnectionIsNot) {
+  const std::string refused =
+      "Receive failed: error:0A000416:SSL routines::sslv3 alert certificate unknown: SSL alert number 46";
+  KafkaHealth fresh{KafkaConnection{}};
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, "Disconnected");
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, "Receive failed: tlsv1 alert internal error: SSL alert number 80");
+  EXPECT_FALSE(fresh.error());
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, refused);
+  ASSERT_TRUE(fresh.error());
+  EXPECT_EQ(fresh.error()->kind, ErrorKind::denied);
+  EXPECT_NE(fresh.error()->message.find("certificate unknown"), std::string::npos);
+  KafkaHealth known{KafkaConnection{}};
+  known.recovered();  // the certificate was good before
+  known.report(RD_KAFKA_RESP_ERR__TRANSPORT, refused);
+  EXPECT_FALSE(known.error());
 }
 
 }  // namespace

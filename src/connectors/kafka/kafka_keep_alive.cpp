@@ -27,7 +27,9 @@ void KafkaSource::keep_alive(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     // Whoever has the turn polls, or will.
     const std::unique_lock turn(turn_, std::try_to_lock);
-    if (turn && std::chrono::steady_clock::now() - polled_ >= quiet) poll_unread();
+    if (!turn || std::chrono::steady_clock::now() - polled_ < quiet) continue;
+    poll_unread();
+    answer_unread();
   }
 }
 
@@ -56,6 +58,24 @@ void KafkaSource::poll_unread() {
     if (const auto found = owned_.find(partition); found != owned_.end()) {
       beginning_.try_emplace(partition, found->second.at);
     }
+  }
+}
+
+/// The group, and with it all of its members, waits for an answer about partitions.
+void KafkaSource::answer_unread() {
+  while (!assigned_.empty() && assigned_.front().empty()) {
+    if (auto answered = announce(); !answered) log::warn("kafka: {}", answered.error().message);
+  }
+  // Those that the worker knows of already, it is about to give back.
+  const auto limit = std::chrono::steady_clock::now() - traits().give_back;
+  while (giving_back_.empty() && !revoked_.empty() && revoked_.front().since <= limit) {
+    Revocation wanted = std::move(revoked_.front());
+    revoked_.pop_front();
+    log::warn("kafka: {} partitions are given back without what was read of them since the last commit",
+              wanted.all.size());
+    giving_back_ = std::move(wanted.all);
+    hand_over();
+    lost_.push_back(std::move(wanted.told));
   }
 }
 

@@ -34,7 +34,7 @@ void KafkaSource::on_rebalance(rd_kafka_s* client, int code, rd_kafka_topic_part
   auto told = self->withdraw(all);
   const bool lost = code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS || rd_kafka_assignment_lost(client) != 0;
   if (!lost && !self->closing_ && !told.empty()) {
-    self->revoked_.push_back({std::move(all), std::move(told)});
+    self->revoked_.push_back({std::move(all), std::move(told), std::chrono::steady_clock::now()});
     return;
   }
   if (lost && !self->closing_) {

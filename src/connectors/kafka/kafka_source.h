@@ -32,7 +32,8 @@ class KafkaRetry {
 /// offsets) is tried again by read(), which goes on polling meanwhile.
 /// While a worker stays away from read() (its sink is, or a statement takes long), a thread of the source's own pauses
 /// the partitions and goes on polling, so that the group keeps the member and what it decides is there for the next
-/// read(). Only where the group asks for partitions and gets no answer within `max.poll.interval.ms` are they lost.
+/// read(). Partitions that the group wants back and that wait longer than SourceTraits::give_back are given up there:
+/// the next read() tells them as lost.
 /// Owned by one worker; position() may be called from any thread.
 class KafkaSource final : public Source {
  public:
@@ -57,6 +58,7 @@ class KafkaSource final : public Source {
   struct Revocation {
     std::vector<KafkaPartition> all;
     std::vector<std::string> told;  // of them, those that the worker knows
+    std::chrono::steady_clock::time_point since;
   };
   struct Owned {
     std::int64_t at = 0;                          // next offset
@@ -80,6 +82,7 @@ class KafkaSource final : public Source {
   Result<void> begin();
   void keep_alive(const std::stop_token& stop);
   void poll_unread();
+  void answer_unread();
   void wake_up();
   Result<void> go_back(const Offsets& offsets);
 
