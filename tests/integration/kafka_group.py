@@ -77,6 +77,7 @@ class Group:
             made.result(20)
         self.partitions = partitions
         self.count = 0
+        self.seen = 0  # of the positions, by earlier members
 
     def __enter__(self):
         return self
