@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "component/sink.h"
 #include "component/source.h"
 #include "config/faults.h"
+#include "config/location.h"
 #include "config/node.h"
 #include "config/object_spec.h"
 
@@ -36,6 +38,11 @@ class Factory {
   /// Makes a component that isn't open yet. No I/O. One per worker.
   virtual std::unique_ptr<Component> make(const ComponentContext& context) const = 0;
 };
+/// A setting that means the same after a restart only where the pipeline has `state:`.
+struct NeedsState {
+  config::Location where;
+  std::string why;  ///< one sentence for people: what is lost, and what helps
+};
 class SourceFactory : public Factory<Source> {
  public:
   /// A source may give rows that need no decoder (parquet, generator).
@@ -45,6 +52,8 @@ class SourceFactory : public Factory<Source> {
   virtual bool names_topics() const { return false; }
   /// Whether there is a share for each of several workers.
   virtual bool divisible() const { return true; }
+  /// What of its configuration needs `state:`, if anything.
+  virtual std::optional<NeedsState> needs_state() const { return std::nullopt; }
   /// The default decoder's name where the pipeline has no `decode:` ("json"), for sources of messages.
   virtual std::string default_decoder() const { return "json"; }
 };

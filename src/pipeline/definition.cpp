@@ -290,6 +290,9 @@ std::optional<Definition> read_definition(const Node& root, const std::filesyste
   out.workers = raw.workers;
   out.drain = raw.drain;
   if (raw.admin) out.admin = read_admin(*raw.admin, root, faults);
+  if (const auto need = out.source == nullptr ? std::nullopt : out.source->needs_state(); need && raw.state.empty()) {
+    faults.add_text(need->where, need->why);
+  }
   if (!raw.state.empty()) out.state = raw.state.is_absolute() ? raw.state : out.directory / raw.state;
   if (!faults.empty()) return std::nullopt;
   return out;

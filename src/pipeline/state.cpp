@@ -50,17 +50,13 @@ Result<std::unique_ptr<StateFile>> StateFile::open(const std::filesystem::path& 
        {std::pair{"starts", &state->starts_}, std::pair{"acknowledged", &state->acknowledged_}}) {
     if (auto read = read_positions(json, key, *out); !read) return damaged(read.error().message);
   }
+  state->earlier_starts_ = state->starts_;
   return state;
 }
 
 std::string StateFile::decoder_schema() const {
   const std::lock_guard lock(mutex_);
   return decoder_schema_;
-}
-
-Positions StateFile::starts() const {
-  const std::lock_guard lock(mutex_);
-  return starts_;
 }
 
 Positions StateFile::acknowledged() const {

@@ -24,7 +24,8 @@ class StateFile {
   static Result<std::unique_ptr<StateFile>> open(const std::filesystem::path& folder, const std::string& pipeline);
 
   std::string decoder_schema() const;
-  Positions starts() const;
+  /// What earlier runs saved: a partition without one is new since, not just unseen by this run's other workers.
+  Positions earlier_starts() const { return earlier_starts_; }
   Positions acknowledged() const;
 
   /// These are durable when they return.
@@ -41,6 +42,7 @@ class StateFile {
   mutable std::mutex mutex_;
   std::string decoder_schema_;
   Positions starts_;
+  Positions earlier_starts_;  // only open() writes it
   Positions acknowledged_;
 };
 

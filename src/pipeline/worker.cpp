@@ -151,7 +151,7 @@ Worker::Step Worker::open() {
     auto opened = sink_call<Token>("open the dead-letter sink", [&] { return p_.dead_letters->sink().open(); });
     if (!opened) return tl::make_unexpected(std::move(opened).error());
   }
-  p_.source->restore_starts(p_.state->starts());
+  p_.source->restore_starts(p_.state->earlier_starts());
   auto opened = with_retries<void>(
       p_.definition->retry, *p_.clock, {drain_, {}}, *p_.stats, "source " + p_.definition->source_name,
       [&] { return p_.source->open(); }, source_can_heal);

@@ -77,6 +77,7 @@ class Group:
             made.result(20)
         self.partitions = partitions
         self.count = 0
+        self.seen = 0  # of the positions, by earlier members
 
     def __enter__(self):
         return self
@@ -99,12 +100,14 @@ class Group:
         assert producer.flush(60) == 0
         self.count += count
 
-    def start(self, name, failpoints=None, rows=200, commit=None, session="1s"):
+    def start(self, name, failpoints=None, rows=200, commit=None, session="1s", source=""):
+        """`source`: more of its settings."""
         sink = SINKS[self.sink].format(folder=self.folder, member=name, broker=self.broker, topic=self.topic)
         config = self.folder / f"{name}.yml"
         config.write_text(
             f"pipeline: together\nsource:\n  kafka: {{brokers: ['{self.broker}'], topics: [{self.topic}], group: {self.topic}, "
-            f"session_timeout: {session}}}\ndecode: {{json: {{schema: {{id: BIGINT}}}}}}\nbatch: {{rows: {rows}, interval: 100ms}}\n"
+            f"session_timeout: {session}{source and ', ' + source}}}\nretry: {{max: 1s}}\n"
+            f"decode: {{json: {{schema: {{id: BIGINT}}}}}}\nbatch: {{rows: {rows}, interval: 100ms}}\n"
             f"sql: SELECT id FROM batch\nsink:\n  {sink}\n  commit: {commit or f'{{rows: {rows}, interval: 200ms}}'}\n")
         member = Member(self, name, failpoints, config)
         self.members.append(member)

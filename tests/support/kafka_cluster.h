@@ -24,6 +24,7 @@ enum KafkaRequest : std::int16_t {
   kOffsetCommit = 8,
   kOffsetFetch = 9,
   kJoinGroup = 11,
+  kHeartbeat = 12,
   kLeaveGroup = 13,
 };
 

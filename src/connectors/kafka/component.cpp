@@ -1,5 +1,7 @@
 #include "connectors/kafka/component.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/file.h"
@@ -13,7 +15,8 @@ namespace {
 
 class KafkaSourceFactory final : public SourceFactory {
  public:
-  explicit KafkaSourceFactory(KafkaSourceConfig config) : config_(std::move(config)) {}
+  KafkaSourceFactory(KafkaSourceConfig config, config::Location start)
+      : config_(std::move(config)), start_(std::move(start)) {}
   std::unique_ptr<Source> make(const ComponentContext& context) const override {
     return std::make_unique<KafkaSource>(config_, context);
   }
@@ -27,9 +30,18 @@ class KafkaSourceFactory final : public SourceFactory {
     }
     return wanted;
   }
+  std::optional<NeedsState> needs_state() const override {
+    if (!config_.assign || config_.from.at == KafkaStart::At::earliest) return std::nullopt;
+    return NeedsState{start_,
+                      fmt::format("with 'assign' nothing but `state:` keeps what 'start: {}' came to: a restart "
+                                  "before the first commit would look it up again and pass over what arrived "
+                                  "meanwhile; set `state:` to a folder, or use 'group', or 'start: earliest'",
+                                  config_.start)};
+  }
 
  private:
   KafkaSourceConfig config_;
+  config::Location start_;  // where `start` stands
 };
 
 class KafkaSinkFactory final : public SinkFactory {
@@ -76,7 +88,8 @@ std::unique_ptr<SourceFactory> parse_source(const config::Node& node, config::Fa
   auto config = kafka_source_spec().read(node, faults);
   if (faults.all().size() == before) check_kafka_source(config, node, faults);
   if (faults.all().size() != before) return nullptr;
-  return std::make_unique<KafkaSourceFactory>(std::move(config));
+  const config::Node* start = node.find("start");
+  return std::make_unique<KafkaSourceFactory>(std::move(config), start == nullptr ? node.where : start->where);
 }
 
 std::unique_ptr<SinkFactory> parse_sink(const config::Node& node, config::Faults& faults) {

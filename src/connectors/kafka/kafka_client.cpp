@@ -34,6 +34,18 @@ std::string joined(const std::vector<std::string>& items) {
   return out;
 }
 
+// With TLS 1.3 a broker refuses the client's certificate after the handshake: librdkafka calls that a transport error.
+bool refuses_certificate(const std::string& reason) {
+  constexpr std::string_view kAlert = "SSL alert number ";
+  const auto at = reason.find(kAlert);
+  if (at == std::string::npos) return false;
+  int alert = 0;
+  const char* const first = reason.data() + at + kAlert.size();
+  std::from_chars(first, reason.data() + reason.size(), alert);
+  // Of RFC 8446: handshake_failure to access_denied, and certificate_required.
+  return (alert >= 40 && alert <= 49) || alert == 116;
+}
+
 }  // namespace
 
 std::string_view kafka_mechanism(KafkaMechanism mechanism) {
@@ -51,7 +63,8 @@ void KafkaHealth::report(int code, const std::string& reason) {
   const std::lock_guard lock(mutex_);
   const bool refused = code == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
                        code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED ||
-                       (code == RD_KAFKA_RESP_ERR__SSL && !connected_);
+                       (code == RD_KAFKA_RESP_ERR__SSL && !connected_) ||
+                       (code == RD_KAFKA_RESP_ERR__TRANSPORT && !connected_ && refuses_certificate(reason));
   if (refused) {
     error_ = make_error(ErrorKind::denied, "Kafka at {} refused the connection: {}", peer_, redact(reason));
   } else if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !error_) {

@@ -161,9 +161,11 @@ const config::ObjectSpec<KafkaSourceConfig>& kafka_source_spec() {
                       "The consumer group: partitions are shared with its other members; offsets are kept in it."),
         config::object("assign", &C::assign, assign_spec(),
                        "Instead of a group: fixed partitions; positions are kept by the sink or in `state:`."),
-        config::field("start", &C::start,
-                      "Where to begin the first time: `earliest`, `latest`, or a time like `2026-01-31T12:00:00Z`. A "
-                      "partition that appears later is read from its beginning."),
+        config::field(
+            "start", &C::start,
+            "Where to begin the first time: `earliest`, `latest`, or a time like `2026-01-31T12:00:00Z`. With "
+            "`assign` all but `earliest` need `state:`, which keeps what they came to. A partition that appears later "
+            "is read from its beginning."),
         config::field("session_timeout", &C::session_timeout,
                       "After this time without a heartbeat the group gives the partitions to others."),
         config::field("instance_id", &C::instance_id,
@@ -186,8 +188,10 @@ const config::ObjectSpec<KafkaSourceConfig>& kafka_source_spec() {
     config::ObjectSpec<C> out("kafka", "Reads topics of Kafka, in a consumer group or with a fixed assignment.",
                               fields);
     out.details(
-        "Positions are next offsets. A worker that hasn't read for 30 minutes (`max.poll.interval.ms`) loses its "
-        "partitions to the others of its group; it then drops what it hasn't committed.");
+        "Positions are next offsets. While a worker doesn't read, because its sink is away or a statement takes long, "
+        "its partitions are paused and it stays in the group. Partitions that the group wants back meanwhile are given "
+        "back after 10 seconds (or `session_timeout`, where that is less), and what hasn't been committed of them is "
+        "dropped: who takes them over reads it again.");
     return out;
   }();
   return spec;
@@ -240,7 +244,7 @@ void check_connection(const KafkaConnection& config, const config::Node& node, c
     const bool reserved = std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
     const config::Location& where = at(at(node, "properties"), name).where;
     if (reserved) faults.add(where, "'properties' can't set '{}': it has a field or a fixed value", name);
-    if ((name == kKafkaTopicGrace || name == kKafkaRefresh) && !number(value)) {
+    if ((name == kKafkaTopicGrace || name == kKafkaRefresh || name == kKafkaPollLimit) && !number(value)) {
       faults.add(where, "'{}': '{}' is no number of milliseconds", name, value);
     }
   }
@@ -257,6 +261,10 @@ std::chrono::milliseconds kafka_topic_grace(const KafkaConnection& config) {
 
 std::chrono::milliseconds kafka_refresh(const KafkaConnection& config) {
   return property(config, kKafkaRefresh, std::chrono::milliseconds(30'000));
+}
+
+std::chrono::milliseconds kafka_poll_limit(const KafkaConnection& config) {
+  return property(config, kKafkaPollLimit, std::chrono::minutes(30));
 }
 
 void check_kafka_sink(const KafkaSinkConfig& config, const config::Node& node, config::Faults& faults) {

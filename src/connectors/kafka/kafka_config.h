@@ -98,5 +98,8 @@ std::chrono::milliseconds kafka_topic_grace(const KafkaConnection& config);
 /// How often new topics and partitions are looked for: `topic.metadata.refresh.interval.ms`.
 inline constexpr std::string_view kKafkaRefresh = "topic.metadata.refresh.interval.ms";
 std::chrono::milliseconds kafka_refresh(const KafkaConnection& config);
+/// How long the group waits for an answer about partitions: `max.poll.interval.ms`.
+inline constexpr std::string_view kKafkaPollLimit = "max.poll.interval.ms";
+std::chrono::milliseconds kafka_poll_limit(const KafkaConnection& config);
 
 }  // namespace aqueduck

@@ -1,6 +1,7 @@
 #include "connectors/kafka/kafka_config.h"
 
 #include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
 
 #include "config/loader.h"
 #include "connectors/kafka/component.h"
@@ -105,6 +106,42 @@ TEST(KafkaConfig, FaultsOfASinkNameTheirPlaces) {
   const std::string faults = faults_of(kafka_sink(), "brokers: [b]\ntopic: ^t\nkey: k\nheaders: k\n");
   EXPECT_NE(faults.find("k.yml:2:8: '^t' is no name of a topic"), std::string::npos) << faults;
   EXPECT_NE(faults.find("k.yml:4:10: 'key' and 'headers' can't be the same column"), std::string::npos) << faults;
+}
+
+TEST(KafkaConfig, AStartThatNothingElseKeepsNeedsState) {
+  const auto need = [](const std::string& rest) {
+    config::Faults faults;
+    const std::string text = "{brokers: [b], topics: [t], " + rest + "}";
+    const auto node = config::load_text(text, "k.yml", config::process_environment(), faults);
+    const auto factory = kafka_source().parse(*node, faults);
+    return factory == nullptr ? std::nullopt : factory->needs_state();
+  };
+  for (const char* start : {"latest", "2026-01-31T12:00:00Z"}) {
+    const auto found = need(std::string("assign: {instance: 0, of: 1}, start: '") + start + "'");
+    ASSERT_TRUE(found) << start;
+    EXPECT_EQ(found->where.to_string(), "k.yml:1:66");
+    EXPECT_NE(found->why.find(std::string("'start: ") + start + "'"), std::string::npos);
+    EXPECT_FALSE(need(std::string("group: g, start: '") + start + "'")) << "the group keeps it";
+  }
+  EXPECT_FALSE(need("assign: {instance: 0, of: 1}"));
+  EXPECT_FALSE(need("assign: {instance: 0, of: 1}, start: earliest"));
+}
+
+TEST(KafkaHealth, ARefusedCertificateIsFinalAndALostConnectionIsNot) {
+  const std::string refused =
+      "Receive failed: error:0A000416:SSL routines::sslv3 alert certificate unknown: SSL alert number 46";
+  KafkaHealth fresh{KafkaConnection{}};
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, "Disconnected");
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, "Receive failed: tlsv1 alert internal error: SSL alert number 80");
+  EXPECT_FALSE(fresh.error());
+  fresh.report(RD_KAFKA_RESP_ERR__TRANSPORT, refused);
+  ASSERT_TRUE(fresh.error());
+  EXPECT_EQ(fresh.error()->kind, ErrorKind::denied);
+  EXPECT_NE(fresh.error()->message.find("certificate unknown"), std::string::npos);
+  KafkaHealth known{KafkaConnection{}};
+  known.recovered();  // the certificate was good before
+  known.report(RD_KAFKA_RESP_ERR__TRANSPORT, refused);
+  EXPECT_FALSE(known.error());
 }
 
 }  // namespace

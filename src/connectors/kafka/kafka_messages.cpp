@@ -83,6 +83,7 @@ void KafkaSource::pass_over(Positions& next) {
 
 Result<std::optional<SourceEvent>> KafkaSource::take(const ReadLimits& limits) {
   const auto now = std::chrono::steady_clock::now();
+  polled_ = now;
   auto wait = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::steady_clock::duration>(limits.deadline - now, kSlice));
   wait = std::max(wait, std::chrono::milliseconds(0));

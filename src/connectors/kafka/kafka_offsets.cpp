@@ -77,13 +77,14 @@ Result<void> KafkaSource::find_new() {
 }
 
 /// The first time partitions begin at the configured start; one of a topic that has kept starts appeared later, and
-/// begins at its beginning.
+/// begins at its beginning. So does one of a new topic of a pattern that has.
 Result<void> KafkaSource::resolve_assigned(const std::vector<KafkaPartition>& partitions) {
   std::set<std::string> known_topics;
   for (const auto& [partition, start] : resolved_) known_topics.insert(partition.topic);
   Offsets starts;
   for (const auto& partition : partitions) {
-    if (resolved_.contains(partition) || known_topics.contains(partition.topic)) continue;
+    if (known_topics.contains(partition.topic)) continue;
+    if (config_.wanted->newer_than(known_topics, partition.topic)) continue;
     AQ_ASSIGN(starts[partition], resolve(partition));
   }
   resolved_.merge(starts);
@@ -128,17 +129,22 @@ Result<std::map<KafkaPartition, KafkaSource::Start>> KafkaSource::committed(
   return out;
 }
 
-/// For topics of which the group knows nothing yet, all partitions begin at the configured start; a partition without
-/// an offset in a topic that has some appeared later, and begins at its beginning.
+/// For topics of which neither the group nor the state folder knows anything yet, all partitions begin at the
+/// configured start; a partition without an offset in a topic that has some appeared later, and begins at its
+/// beginning; as does a new topic of a pattern.
 Result<void> KafkaSource::resolve_fresh(const std::vector<KafkaPartition>& all) {
   if (all.empty()) return {};
   AQ_ASSIGN(const auto known, committed(all));
   std::set<std::string> known_topics;
   for (const auto& [partition, start] : known) known_topics.insert(partition.topic);
+  for (const auto& [partition, start] : resolved_) known_topics.insert(partition.topic);
+  Offsets starts;
   for (const auto& partition : all) {
-    if (known_topics.contains(partition.topic) || resolved_.contains(partition)) continue;
-    AQ_ASSIGN(resolved_[partition], resolve(partition));
+    if (known_topics.contains(partition.topic)) continue;
+    if (config_.wanted->newer_than(known_topics, partition.topic)) continue;
+    AQ_ASSIGN(starts[partition], resolve(partition));
   }
+  resolved_.merge(starts);
   return {};
 }
 

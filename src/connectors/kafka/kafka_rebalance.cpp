@@ -1,6 +1,7 @@
 // What the group decides, and taking and giving back partitions.
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "connectors/kafka/kafka_callbacks.h"
@@ -33,7 +34,7 @@ void KafkaSource::on_rebalance(rd_kafka_s* client, int code, rd_kafka_topic_part
   auto told = self->withdraw(all);
   const bool lost = code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS || rd_kafka_assignment_lost(client) != 0;
   if (!lost && !self->closing_ && !told.empty()) {
-    self->revoked_.push_back({std::move(all), std::move(told)});
+    self->revoked_.push_back({std::move(all), std::move(told), std::chrono::steady_clock::now()});
     return;
   }
   if (lost && !self->closing_) {
@@ -131,6 +132,7 @@ Result<std::optional<SourceEvent>> KafkaSource::settle() {
   if (!settling_.due()) return std::nullopt;
   auto done = [&]() -> Result<std::optional<SourceEvent>> {
     AQ_TRY(begin());
+    if (!jumped_.empty()) return SourceEvent(Chunk{Messages{}, std::exchange(jumped_, {})});
     AQ_TRY(find_new());
     return announce();
   }();
@@ -163,13 +165,16 @@ Result<std::optional<SourceEvent>> KafkaSource::announce() {
 }
 
 /// Takes the partitions that the worker has answered for, all in one call as the group expects it, and goes back in
-/// those that are ours.
+/// those that are ours. Over a gap it goes by a chunk without messages: once that is committed, a restart doesn't meet
+/// the gap again, which by then may reach further.
 Result<void> KafkaSource::begin() {
   if (beginning_.empty()) return {};
   Offsets fresh;
   Offsets back;
+  Positions jumped;
   for (const auto& [partition, offset] : beginning_) {
     AQ_ASSIGN(const std::int64_t at, within(partition, offset));
+    if (at != offset) jumped.emplace(partition.name(), std::to_string(at));
     (owned_.contains(partition) ? back : fresh).emplace(partition, at);
   }
   if (!back.empty()) AQ_TRY(go_back(back));
@@ -177,6 +182,7 @@ Result<void> KafkaSource::begin() {
     const List list = list_of(fresh);
     AQ_TRY(checked(rd_kafka_incremental_assign(client_.get(), list.get()), "cannot take partitions"));
   }
+  jumped_ = std::move(jumped);
   const std::lock_guard lock(mutex_);
   for (const auto* offsets : {&fresh, &back}) {
     for (const auto& [partition, offset] : *offsets) {

@@ -57,7 +57,7 @@ Result<rd_kafka_s*> KafkaSource::make_client() {
       {"isolation.level", config_.isolation == KafkaIsolation::committed ? "read_committed" : "read_uncommitted"},
       {"session.timeout.ms", std::to_string(session)},
       {"heartbeat.interval.ms", std::to_string(std::max<std::int64_t>(1, session / 5))},
-      {"max.poll.interval.ms", std::to_string(std::max<std::int64_t>(1'800'000, session))},
+      {std::string(kKafkaPollLimit), std::to_string(std::max(kafka_poll_limit(config_).count(), session))},
       // New topics and partitions are found within this time.
       {"topic.metadata.refresh.interval.ms", std::to_string(kafka_refresh(config_).count())},
       // The bytes are the limit. Without the second, fetching rests for a second whenever it was reached.
@@ -114,10 +114,17 @@ Result<void> KafkaSource::open() {
   for (const auto& topic : config_.topics) add(topics, {topic, RD_KAFKA_PARTITION_UA});
   const auto code = rd_kafka_subscribe(client, topics.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return fail(kafka_error(code, "cannot subscribe"));
+  polled_ = std::chrono::steady_clock::now();
+  try {
+    keeper_ = std::jthread([this](const std::stop_token& stop) { keep_alive(stop); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorKind::limit, "cannot start a thread for Kafka: {}", error.code().message());
+  }
   return {};
 }
 
 Result<void> KafkaSource::start_at(const Positions& positions) {
+  const std::lock_guard turn(turn_);
   Offsets offsets;
   for (const auto& [name, text] : positions) {
     AQ_ASSIGN(const KafkaPartition partition, KafkaPartition::parse(name));
@@ -136,6 +143,8 @@ Result<void> KafkaSource::start_at(const Positions& positions) {
 
 Result<SourceEvent> KafkaSource::read(const ReadLimits& limits) {
   if (client_ == nullptr) return fail(ErrorKind::internal, "Kafka is not open");
+  const std::lock_guard turn(turn_);
+  wake_up();
   if (!giving_back_.empty()) hand_over();
   while (true) {
     if (auto failed = std::exchange(failed_, std::nullopt)) return fail(std::move(*failed));
@@ -157,6 +166,7 @@ Result<SourceEvent> KafkaSource::read(const ReadLimits& limits) {
 }
 
 Result<void> KafkaSource::acknowledge(const Acknowledgement& acknowledgement) {
+  const std::lock_guard turn(turn_);
   if (!in_group() || client_ == nullptr || rd_kafka_assignment_lost(client_.get()) != 0) return {};
   for (const auto& [name, text] : acknowledgement.positions) {
     AQ_ASSIGN(const KafkaPartition partition, KafkaPartition::parse(name));
@@ -217,6 +227,7 @@ Result<Positions> KafkaSource::position() {
 }
 
 void KafkaSource::close() {
+  keeper_ = {};
   if (client_ == nullptr) return;
   if (!unstored_.empty() && rd_kafka_assignment_lost(client_.get()) == 0) {
     if (const int code = store_acknowledged(); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -229,6 +240,7 @@ void KafkaSource::close() {
   revoked_.clear();
   lost_.clear();
   giving_back_.clear();
+  paused_.clear();
   for (auto* offsets : {&told_, &beginning_, &unstored_}) offsets->clear();
   trouble_.reset();
   failed_.reset();

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "component/source.h"
 #include "connectors/kafka/kafka_client.h"
@@ -29,6 +30,10 @@ class KafkaRetry {
 /// rebalances come out of read() as events, and partitions are taken and given back only when the worker has answered.
 /// What a broker that is away keeps from happening (asking for positions, taking partitions, going back, storing
 /// offsets) is tried again by read(), which goes on polling meanwhile.
+/// While a worker stays away from read() (its sink is, or a statement takes long), a thread of the source's own pauses
+/// the partitions and goes on polling, so that the group keeps the member and what it decides is there for the next
+/// read(). Partitions that the group wants back and that wait longer than SourceTraits::give_back are given up there:
+/// the next read() tells them as lost.
 /// Owned by one worker; position() may be called from any thread.
 class KafkaSource final : public Source {
  public:
@@ -53,6 +58,7 @@ class KafkaSource final : public Source {
   struct Revocation {
     std::vector<KafkaPartition> all;
     std::vector<std::string> told;  // of them, those that the worker knows
+    std::chrono::steady_clock::time_point since;
   };
   struct Owned {
     std::int64_t at = 0;                          // next offset
@@ -74,6 +80,10 @@ class KafkaSource final : public Source {
   Result<std::optional<SourceEvent>> settle();
   Result<std::optional<SourceEvent>> announce();
   Result<void> begin();
+  void keep_alive(const std::stop_token& stop);
+  void poll_unread();
+  void answer_unread();
+  void wake_up();
   Result<void> go_back(const Offsets& offsets);
 
   // kafka_offsets.cpp: where partitions begin and what the group stores
@@ -103,8 +113,13 @@ class KafkaSource final : public Source {
   ComponentContext context_;
   KafkaHealth* health_ = nullptr;  // the client's, which keeps it alive
   KafkaHandle client_;
-  mutable std::mutex mutex_;  // guards client_ and owned_, which only the worker's thread changes, against position()
+  mutable std::mutex mutex_;  // guards client_ and owned_ against position(); changed by whoever has the turn
   std::map<KafkaPartition, Owned> owned_;
+
+  std::mutex turn_;                               // one call of the worker's, or one poll of keeper_'s: all below
+  std::chrono::steady_clock::time_point polled_;  // when messages were last asked for
+  std::vector<KafkaPartition> paused_;            // while nobody reads
+  std::jthread keeper_;                           // runs keep_alive()
 
   std::deque<std::vector<KafkaPartition>> assigned_;  // by the group, not yet told
   std::deque<Revocation> revoked_;                    // … to tell, then to give back
@@ -112,6 +127,7 @@ class KafkaSource final : public Source {
   std::vector<KafkaPartition> giving_back_;           // told as revoked: given back at the next read
   Offsets told_;                                      // as assigned, with their own starts; not yet answered
   Offsets beginning_;                                 // answered: to take, or to go back to
+  Positions jumped_;                                  // over gaps, where begin() took up reading
   Offsets unstored_;                                  // acknowledged, but not yet in the group
   Offsets resolved_;
   Positions saved_starts_;

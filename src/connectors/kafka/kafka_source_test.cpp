@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "config/loader.h"
 #include "connectors/kafka/component.h"
@@ -205,8 +206,10 @@ TEST_F(KafkaSourceTest, AMemberThatWasThrownOutIsToldAndReadsAgain) {
   Member member = open("topics: [t], group: g, session_timeout: 1s, properties: {max.poll.interval.ms: '1000'}");
   ASSERT_TRUE(member.reads(5));
   ASSERT_TRUE(member.source->acknowledge({{{"t/0", "3"}}, {}}));
-  // Nobody reads: the client leaves the group.
-  ASSERT_TRUE(testing::wait_for([&] { return cluster.requests(testing::kLeaveGroup) > 0; }));
+  // Nobody reads; the partition is given up all the same, so that the client joins anew.
+  const int joins = cluster.requests(testing::kJoinGroup);
+  cluster.fail(testing::kHeartbeat, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
+  ASSERT_TRUE(testing::wait_for([&] { return cluster.requests(testing::kJoinGroup) > joins; }));
   EXPECT_TRUE(member.source->acknowledge({{{"t/0", "5"}}, {}})) << "of lost partitions nothing is stored";
   ASSERT_TRUE(member.until([&] { return member.assigned.size() == 2; }));
   EXPECT_EQ(member.lost, (std::vector<Texts>{{"t/0"}}));
@@ -214,6 +217,36 @@ TEST_F(KafkaSourceTest, AMemberThatWasThrownOutIsToldAndReadsAgain) {
   EXPECT_EQ(member.assigned[1].start, (Positions{{"t/0", "3"}}));
   ASSERT_TRUE(member.reads(7));
   EXPECT_EQ(member.texts, (Texts{"0", "1", "2", "3", "4", "3", "4"}));
+}
+
+TEST_F(KafkaSourceTest, AMemberThatDoesntReadStaysInTheGroupAndMissesNothing) {
+  cluster.create("t", 2);
+  cluster.produce("t", 0, 0, 50);
+  cluster.produce("t", 1, 50, 50);
+  Member member = open("topics: [t], group: g, session_timeout: 1s, properties: {max.poll.interval.ms: '1000'}");
+  ASSERT_TRUE(member.until([&] { return !member.assigned.empty(); }));
+  while (member.texts.empty()) {
+    ReadLimits limits = conformance::limits(5s);
+    limits.max_messages = 7;  // the rest waits in the client
+    const auto event = member.source->read(limits);
+    ASSERT_TRUE(event);
+    const auto* chunk = std::get_if<Chunk>(&*event);
+    if (chunk == nullptr) continue;
+    for (const Message& message : std::get<Messages>(chunk->data).items) member.texts.emplace_back(message.payload);
+  }
+  const int joins = cluster.requests(testing::kJoinGroup);
+  const int beats = cluster.requests(testing::kHeartbeat);
+  // Two or more each second: much longer than a member may stay away from its client.
+  ASSERT_TRUE(testing::wait_for([&] { return cluster.requests(testing::kHeartbeat) > beats + 7; }));
+  cluster.produce("t", 0, 100, 10);
+  ASSERT_TRUE(member.reads(110));
+  EXPECT_EQ(cluster.requests(testing::kLeaveGroup), 0);
+  EXPECT_EQ(cluster.requests(testing::kJoinGroup), joins);
+  EXPECT_TRUE(member.lost.empty());
+  EXPECT_EQ(member.assigned.size(), 1U);
+  EXPECT_EQ(member.texts.size(), 110U);
+  std::set<std::string> different(member.texts.begin(), member.texts.end());
+  EXPECT_EQ(different.size(), 110U);
 }
 
 TEST_F(KafkaSourceTest, OffsetsThatTheGroupDoesntTakeAreStoredLater) {
@@ -246,6 +279,20 @@ TEST_F(KafkaSourceTest, AGapEndsItUnlessToldOtherwise) {
   lenient.from = {{"t/0", "9"}};
   ASSERT_TRUE(lenient.reads(5));
   EXPECT_EQ(lenient.texts, numbers(0, 5));
+}
+
+TEST_F(KafkaSourceTest, AGapThatWasPassedIsNotMetAgain) {
+  cluster.create("t");
+  cluster.produce("t", 0, 0, 5);
+  Member member = open("topics: [t], group: g, on_gap: latest");
+  member.from = {{"t/0", "9"}};
+  ASSERT_TRUE(member.until([&] { return !member.next.empty(); }));
+  // Without a message: what comes before the next start must not be passed over with it.
+  EXPECT_EQ(member.next, (Positions{{"t/0", "5"}}));
+  EXPECT_TRUE(member.texts.empty());
+  cluster.produce("t", 0, 5, 2);
+  ASSERT_TRUE(member.reads(2));
+  EXPECT_EQ(member.texts, numbers(5, 2));
 }
 
 TEST_F(KafkaSourceTest, ReadingGoesOnBehindAGapThatAFetchMet) {
@@ -299,6 +346,38 @@ TEST_F(KafkaSourceTest, StartsAreResolvedOnceAndLaterPartitionsBeginAtTheirBegin
   EXPECT_EQ(second.assigned[0].resolved, (Positions{{"t/0", "5"}, {"t/1", "0"}}));
   std::sort(second.texts.begin(), second.texts.end());
   EXPECT_EQ(second.texts, (Texts{"10", "11", "5", "6"}));
+}
+
+TEST_F(KafkaSourceTest, TopicsOfAPatternThatAppearedWhileItWasDownBeginAtTheirBeginning) {
+  for (const char* how : {"assign: {instance: 0, of: 1}", "group: g, session_timeout: 1s"}) {
+    const std::string name = std::string("re-") + how[0];
+    cluster.create(name + "-1");
+    cluster.produce(name + "-1", 0, 0, 3);
+    const std::string pattern = "topics: ['^" + name + "-[0-9]+$'], " + how + ", start: latest";
+    Member first = open(pattern);
+    ASSERT_TRUE(first.until([&] { return !first.assigned.empty(); })) << how;
+    const Positions starts = first.assigned[0].resolved;
+    EXPECT_EQ(starts, (Positions{{name + "-1/0", "3"}}));
+    first.source->close();
+    cluster.produce(name + "-1", 0, 3, 1);
+    cluster.create(name + "-2");
+    cluster.produce(name + "-2", 0, 10, 2);
+    Member second = open(pattern, how[0] == 'a' ? starts : Positions{});
+    ASSERT_TRUE(second.reads(3)) << how;
+    std::sort(second.texts.begin(), second.texts.end());
+    EXPECT_EQ(second.texts, (Texts{"10", "11", "3"})) << how;
+    second.source->close();
+  }
+  // A topic that is named may be new in the configuration: it begins where that says.
+  cluster.create("a");
+  cluster.create("b");
+  Member first = open("topics: [a], group: named, start: latest, session_timeout: 1s");
+  ASSERT_TRUE(first.until([&] { return !first.assigned.empty(); }));
+  first.source->close();
+  cluster.produce("b", 0, 0, 2);
+  Member second = open("topics: [a, b], group: named, start: latest, session_timeout: 1s");
+  ASSERT_TRUE(second.until([&] { return !second.assigned.empty(); }));
+  EXPECT_EQ(second.assigned[0].start, (Positions{{"a/0", "0"}, {"b/0", "2"}}));
 }
 
 TEST_F(KafkaSourceTest, EndsComeFromWhatFetchesBrought) {

@@ -51,6 +51,7 @@ struct KafkaTopics::Pattern {
   ~Pattern() {
     if (ready) ::regfree(&compiled);
   }
+  bool matches(const std::string& topic) const { return ::regexec(&compiled, topic.c_str(), 0, nullptr, 0) == 0; }
 };
 
 Result<void> KafkaTopics::add(const std::string& item) {
@@ -84,10 +85,20 @@ Result<void> KafkaTopics::add(const std::string& item) {
 }
 
 bool KafkaTopics::contains(const std::string& topic) const {
-  if (std::find(names_.begin(), names_.end(), topic) != names_.end()) return true;
+  return is_named(topic) ||
+         std::any_of(patterns_.begin(), patterns_.end(), [&](const auto& pattern) { return pattern->matches(topic); });
+}
+
+bool KafkaTopics::newer_than(const std::set<std::string>& known, const std::string& topic) const {
+  if (is_named(topic)) return false;
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const auto& pattern) {
-    return ::regexec(&pattern->compiled, topic.c_str(), 0, nullptr, 0) == 0;
+    return pattern->matches(topic) &&
+           std::any_of(known.begin(), known.end(), [&](const std::string& other) { return pattern->matches(other); });
   });
+}
+
+bool KafkaTopics::is_named(const std::string& topic) const {
+  return std::find(names_.begin(), names_.end(), topic) != names_.end();
 }
 
 }  // namespace aqueduck
