@@ -148,5 +148,43 @@ TEST_F(RunnerTest, NotesSayWhatSeveralWorkersMean) {
   EXPECT_EQ(checked.notes().size(), 2U);
 }
 
+TEST_F(RunnerTest, DeadLettersAreCommittedBeforeTheyFillTheMemory) {
+  std::string messages;
+  for (int i = 0; i < 200; ++i) messages += i % 10 == 0 ? std::string(3'000, 'x') + "\n" : "{\"a\":1}\n";
+  put("in.jsonl", messages);
+  load(
+      "pipeline: p\nsource: {file: {path: in.jsonl}}\nbatch: {rows: 10, bytes: 5KiB}\nsink: {noop: {}, commit: "
+      "{interval: 1h}}\n"
+      "errors: {decode: dead_letter, dead_letter: {file: {path: dead.jsonl}}}\n");
+  ASSERT_TRUE(run());
+  EXPECT_EQ(lines("dead.jsonl").size(), 20U);
+  EXPECT_GE(runner->snapshot().commits, 10U);
+}
+
+TEST_F(RunnerTest, SqlMustNotAttachTheFileOfASink) {
+  const auto refused = [&](const std::string& setup, const std::string& sql, const std::string& rest) {
+    load("pipeline: p\nsetup:\n- " + setup + "\nsource: {generator: {rows: 1, columns: {id: i}}}\nsql: " + sql + "\n" +
+         rest);
+    const auto result = run();
+    EXPECT_EQ(result ? ExitCode::done : result.error().code, ExitCode::config);
+    return result ? "" : result.error().error.message;
+  };
+  const std::string sink = "sink: {duckdb: {path: out.duckdb, table: t}}\n";
+  const std::string select = "SELECT * FROM batch";
+  const std::string at = (folder / "p.yml").string();
+  const auto place = [](const std::string& message) { return message.substr(0, message.find(": '")); };
+  EXPECT_EQ(place(refused("SELECT 1; ATTACH 'out.duckdb' AS o", select, sink)), at + ":3:3");
+  EXPECT_FALSE(fs::exists(folder / "out.duckdb"));
+  EXPECT_EQ(place(refused("ATTACH IF NOT EXISTS 'sub/../out.duckdb' (READ_ONLY)", select, sink)), at + ":3:3");
+  EXPECT_EQ(place(refused("ATTACH 'duckdb:" + (folder / "out.duckdb").string() + "' AS o", select, sink)), at + ":3:3");
+  EXPECT_EQ(place(refused("SELECT 1", "ATTACH 'out.duckdb' AS o; " + select, sink)), at + ":5:6");
+  const std::string letters =
+      "errors: {sql: dead_letter, dead_letter: {duckdb: {path: out.duckdb, table: t}}}\nsink: {noop: {}}\n";
+  EXPECT_NE(refused("ATTACH 'out.duckdb' AS o", select, letters).find("the dead-letter sink"), std::string::npos);
+  load("pipeline: p\nsetup: [\"ATTACH 'other.duckdb' AS o\"]\nsource: {generator: {rows: 1, columns: {id: i}}}\n" +
+       sink);
+  EXPECT_TRUE(run());
+}
+
 }  // namespace
 }  // namespace aqueduck::pipeline

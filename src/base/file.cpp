@@ -60,6 +60,12 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
   }
 }
 
+std::filesystem::path resolved_path(const std::filesystem::path& path) {
+  std::error_code error;
+  auto out = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path.lexically_normal() : out;
+}
+
 Result<void> sync_folder(const std::filesystem::path& folder) {
   const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.open()) return fail(system_error(errno, "open", folder));

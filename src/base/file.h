@@ -15,6 +15,9 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
 /// beside it, synced, renamed, folder synced. Kind limit where the disk is full.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
 
+/// Absolute, links resolved as far as the path is there: two paths of one file compare equal.
+std::filesystem::path resolved_path(const std::filesystem::path& path);
+
 /// Makes renames, links and deletions within a folder survive a crash.
 Result<void> sync_folder(const std::filesystem::path& folder);
 

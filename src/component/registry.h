@@ -41,6 +41,8 @@ class SourceFactory : public Factory<Source> {
   /// A source may give rows that need no decoder (parquet, generator).
   virtual bool gives_rows() const { return false; }
   virtual std::vector<MetadataColumn> metadata() const { return {}; }
+  /// Whether its partitions are named topic/number.
+  virtual bool names_topics() const { return false; }
   /// Whether there is a share for each of several workers.
   virtual bool divisible() const { return true; }
   /// The default decoder's name where the pipeline has no `decode:` ("json"), for sources of messages.
@@ -53,6 +55,9 @@ class SinkFactory : public Factory<Sink> {
   /// The one file that it writes, which no other sink may write meanwhile; empty where there is none such. `directory`
   /// is where relative paths start.
   virtual std::filesystem::path file(const std::filesystem::path& /*directory*/) const { return {}; }
+  /// The DuckDB file that it opens by itself, which the pipeline's SQL must not attach: one process can't safely open a
+  /// file twice. Empty where there is none.
+  virtual std::filesystem::path database(const std::filesystem::path& /*directory*/) const { return {}; }
   /// The sink with its target below `folder`, for `aqueduck test`.
   virtual Rehearsal rehearse(const std::filesystem::path& /*folder*/) const { return {}; }
 };

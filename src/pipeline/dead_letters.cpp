@@ -16,8 +16,9 @@ constexpr struct {
     {"pipeline", NANOARROW_TYPE_STRING},       {"phase", NANOARROW_TYPE_STRING},
     {"error", NANOARROW_TYPE_STRING},          {"payload", NANOARROW_TYPE_STRING},
     {"payload_base64", NANOARROW_TYPE_STRING}, {"key", NANOARROW_TYPE_STRING},
-    {"key_base64", NANOARROW_TYPE_STRING},     {"partition", NANOARROW_TYPE_STRING},
-    {"position", NANOARROW_TYPE_INT64},        {"timestamp", NANOARROW_TYPE_TIMESTAMP},
+    {"key_base64", NANOARROW_TYPE_STRING},     {"topic", NANOARROW_TYPE_STRING},
+    {"partition", NANOARROW_TYPE_STRING},      {"position", NANOARROW_TYPE_INT64},
+    {"timestamp", NANOARROW_TYPE_TIMESTAMP},
 };
 
 std::shared_ptr<const Schema> letter_schema() {
@@ -42,6 +43,17 @@ int append_text(ArrowArray* column, std::string_view text) {
   return ArrowArrayAppendString(column, ArrowStringView{text.data(), static_cast<std::int64_t>(text.size())});
 }
 
+int append_if_any(ArrowArray* column, std::string_view text) {
+  return text.empty() ? ArrowArrayAppendNull(column, 1) : append_text(column, text);
+}
+
+// "events/3" → "events" and "3".
+std::pair<std::string_view, std::string_view> split_topic(std::string_view name) {
+  const auto slash = name.rfind('/');
+  if (slash == std::string_view::npos) return {name, {}};
+  return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
 // As text in the first column where it is UTF-8, else as base64 in the second: byte for byte either way.
 int append_bytes(ArrowArray* text, ArrowArray* base64, std::string_view bytes, bool present) {
   if (!present) return ArrowArrayAppendNull(text, 1) | ArrowArrayAppendNull(base64, 1);
@@ -52,6 +64,12 @@ int append_bytes(ArrowArray* text, ArrowArray* base64, std::string_view bytes, b
 }
 
 }  // namespace
+
+void DeadLetters::keep(Letter letter) {
+  bytes_ += sizeof(Letter) + letter.phase.size() + letter.error.size() + letter.payload.size() + letter.key.size() +
+            letter.partition.size();
+  letters_.push_back(std::move(letter));
+}
 
 void DeadLetters::add(const Message& message, const std::string& partition, const std::string& phase,
                       const std::string& error) {
@@ -64,7 +82,7 @@ void DeadLetters::add(const Message& message, const std::string& partition, cons
                 message.timestamp_us,
                 message.payload.data() != nullptr,
                 message.key.data() != nullptr};
-  letters_.push_back(std::move(letter));
+  keep(std::move(letter));
 }
 
 Result<void> DeadLetters::add_rows(const RecordBatch& rows, const std::string& phase, const std::string& error) {
@@ -76,7 +94,7 @@ Result<void> DeadLetters::add_rows(const RecordBatch& rows, const std::string& p
     letter.error = error;
     letter.has_payload = true;
     text.append_row(row, letter.payload);
-    letters_.push_back(std::move(letter));
+    keep(std::move(letter));
   }
   return {};
 }
@@ -93,10 +111,13 @@ Result<RecordBatch> DeadLetters::to_batch() const {
     bad |= append_text(c[2], letter.error);
     bad |= append_bytes(c[3], c[4], letter.payload, letter.has_payload);
     bad |= append_bytes(c[5], c[6], letter.key, letter.has_key);
-    bad |= letter.partition.empty() ? ArrowArrayAppendNull(c[7], 1) : append_text(c[7], letter.partition);
-    bad |= letter.offset < 0 ? ArrowArrayAppendNull(c[8], 1) : ArrowArrayAppendInt(c[8], letter.offset);
-    bad |= letter.timestamp_us == kNoTimestamp ? ArrowArrayAppendNull(c[9], 1)
-                                               : ArrowArrayAppendInt(c[9], letter.timestamp_us);
+    const auto [topic, partition] =
+        topics_ ? split_topic(letter.partition) : std::pair(std::string_view(), std::string_view(letter.partition));
+    bad |= append_if_any(c[7], topic);
+    bad |= append_if_any(c[8], partition);
+    bad |= letter.offset < 0 ? ArrowArrayAppendNull(c[9], 1) : ArrowArrayAppendInt(c[9], letter.offset);
+    bad |= letter.timestamp_us == kNoTimestamp ? ArrowArrayAppendNull(c[10], 1)
+                                               : ArrowArrayAppendInt(c[10], letter.timestamp_us);
     bad |= ArrowArrayFinishElement(&raw);
   }
   if (bad == 0) bad = ArrowArrayFinishBuildingDefault(&raw, nullptr);
@@ -117,12 +138,14 @@ Result<void> DeadLetters::deliver() {
   AQ_ASSIGN(const CommitResult answer, sink_->commit({}, {}));
   if (const auto* unknown = std::get_if<Unknown>(&answer)) return fail(unknown->error);
   letters_.clear();
+  bytes_ = 0;
   written_ = false;
   return {};
 }
 
 void DeadLetters::drop() {
   letters_.clear();
+  bytes_ = 0;
   if (written_) (void)sink_->abort();
   written_ = false;
 }

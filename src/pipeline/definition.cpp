@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "sql/database.h"
 
 namespace aqueduck::pipeline {
@@ -196,18 +197,11 @@ void check_limits(const Raw& raw, const Node& root, Faults& faults) {
     faults.add(at("retry", "initial"), "a wait of 0 would try without a pause; use 10ms or more");
 }
 
-// Links resolved as far as the path is there.
-std::filesystem::path resolved(const std::filesystem::path& path) {
-  std::error_code error;
-  auto out = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-  return error ? path.lexically_normal() : out;
-}
-
 void check_files(const Definition& definition, const Node& dead_letter, Faults& faults) {
   if (definition.sink == nullptr || definition.dead_letter == nullptr) return;
   const auto rows = definition.sink->file(definition.directory);
   const auto letters = definition.dead_letter->file(definition.directory);
-  if (rows.empty() || letters.empty() || resolved(rows) != resolved(letters)) return;
+  if (rows.empty() || letters.empty() || resolved_path(rows) != resolved_path(letters)) return;
   std::error_code error;
   if (std::filesystem::exists(rows, error) && !std::filesystem::is_regular_file(rows, error)) return;  // a device
   const Node* settings = dead_letter.entries.empty() ? &dead_letter : &dead_letter.entries.front().value;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "pipeline/attached_files.h"
 
 namespace aqueduck::pipeline {
 namespace {
@@ -73,6 +74,8 @@ tl::expected<Engine, Failure> open_engine(const Definition& definition) {
   if (!database) return failed(ExitCode::config, std::move(database).error());
   auto session = (*database)->connect();
   if (!session) return failed(ExitCode::stopped, std::move(session).error());
+  if (auto free = check_attached_files(definition, **session); !free)
+    return failed(ExitCode::config, std::move(free).error());
   if (auto done = run_all(definition, definition.setup, **session); !done) {
     const ErrorKind kind = done.error().kind;
     return failed(kind == ErrorKind::limit ? ExitCode::limit : ExitCode::config, std::move(done).error());
@@ -177,6 +180,7 @@ tl::expected<void, Failure> Runner::make_workers() {
     return [&factory](const ComponentContext& context) { return factory->make(context); };
   };
   auto sinks = make_sinks(or_else(overrides_.sink, definition_.sink), definition_.sink->traits());
+  const bool topics = definition_.source != nullptr && definition_.source->names_topics();
   std::vector<std::unique_ptr<Sink>> dead_letters;
   if (definition_.dead_letter != nullptr) {
     dead_letters =
@@ -189,7 +193,7 @@ tl::expected<void, Failure> Runner::make_workers() {
     parts.source = overrides_.source ? overrides_.source(context_of(i)) : definition_.source->make(context_of(i));
     parts.sink = std::move(sinks[index]);
     if (!dead_letters.empty()) {
-      parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, std::move(dead_letters[index]));
+      parts.dead_letters = std::make_unique<DeadLetters>(definition_.name, topics, std::move(dead_letters[index]));
     }
     if (i == 0) {
       parts.transform = std::move(first_transform_);

@@ -155,7 +155,10 @@ bool Worker::batch_due() const {
 bool Worker::commit_due() const {
   if (!first_uncommitted_) return false;
   // Dead letters wait in memory, and may come without any row that counts.
-  if (p_.dead_letters != nullptr && p_.dead_letters->pending() >= p_.definition->batch.rows.value) return true;
+  const auto* letters = p_.dead_letters.get();
+  const auto& most = p_.definition->batch;
+  if (letters != nullptr && (letters->pending() >= most.rows.value || letters->pending_bytes() >= most.bytes.value))
+    return true;
   const CommitPolicy& due = policy_;
   if (due.every_batch()) return true;
   return (due.rows && uncommitted_rows_ >= *due.rows) ||

@@ -63,6 +63,12 @@ class BatchScript {
 class ParquetFormat;
 struct ParquetOptions;
 
+/// An ATTACH of a script: the path as it is written ("duckdb:" left out), and the statement's offset in the text.
+struct AttachedPath {
+  std::string path;
+  std::size_t offset = 0;
+};
+
 /// One connection. One thread at a time, except interrupt().
 class Session {
  public:
@@ -83,6 +89,8 @@ class Session {
   /// Those statements of a script that only this connection would know of, so that each connection must run them: SET,
   /// USE, PRAGMA, PREPARE. Objects that are TEMPORARY can't be had twice: kind config.
   virtual SqlResult<std::vector<std::string>> connection_statements(const std::string& text) = 0;
+  /// The files that a script would attach. Nothing is run. Errors: syntax.
+  virtual SqlResult<std::vector<AttachedPath>> attached_paths(const std::string& text) = 0;
   /// A writer of Parquet files for rows of this schema (see parquet_writer.h).
   virtual Result<std::shared_ptr<ParquetFormat>> parquet(std::shared_ptr<const Schema> schema,
                                                          const ParquetOptions& options) = 0;

@@ -1,8 +1,11 @@
 #include "sql/session.h"
 
 #include <duckdb/main/client_context.hpp>
+#include <duckdb/main/database_path_and_type.hpp>
 #include <duckdb/main/prepared_statement_data.hpp>
+#include <duckdb/parser/parsed_data/attach_info.hpp>
 #include <duckdb/parser/parsed_data/create_info.hpp>
+#include <duckdb/parser/statement/attach_statement.hpp>
 #include <duckdb/parser/statement/create_statement.hpp>
 
 #include "sql/arrow_bridge.h"
@@ -137,6 +140,22 @@ SqlResult<std::vector<std::string>> EngineSession::connection_statements(const s
         default:
           break;
       }
+    }
+    return out;
+  });
+}
+
+SqlResult<std::vector<AttachedPath>> EngineSession::attached_paths(const std::string& text) {
+  return guarded([&]() -> SqlResult<std::vector<AttachedPath>> {
+    std::vector<AttachedPath> out;
+    for (const auto& statement : connection_->ExtractStatements(text)) {
+      if (statement->type != duckdb::StatementType::ATTACH_STATEMENT) continue;
+      // A statement's place includes what stands before its first word.
+      const std::size_t word = text.find_first_not_of(" \t\r\n", statement->stmt_location);
+      std::string path = statement->Cast<duckdb::AttachStatement>().info->path;
+      std::string type;
+      duckdb::DBPathAndType::ExtractExtensionPrefix(path, type);
+      out.push_back({std::move(path), word == std::string::npos ? statement->stmt_location : word});
     }
     return out;
   });

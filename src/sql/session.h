@@ -20,6 +20,7 @@ class EngineSession : public Session {
                               std::size_t* column) override;
   SqlResult<std::vector<std::string>> type_names(const Schema& schema) override;
   SqlResult<std::vector<std::string>> connection_statements(const std::string& text) override;
+  SqlResult<std::vector<AttachedPath>> attached_paths(const std::string& text) override;
   Result<std::shared_ptr<ParquetFormat>> parquet(std::shared_ptr<const Schema> schema,
                                                  const ParquetOptions& options) override;
   void interrupt() override;

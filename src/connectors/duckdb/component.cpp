@@ -12,8 +12,10 @@ constexpr std::string_view kDetails =
     "sink's `commit` says otherwise, a transaction ends after 122,880 rows, 64MiB or 1s, whichever comes first: "
     "small transactions are several times slower.\n\n"
     "DuckDB lets one process open a file. With `hold: flush` the file is closed between commits, so that others can "
-    "read it; while another process has it open, commits wait and are tried again. Don't ATTACH the same file in "
-    "`setup`.";
+    "read it; while another process has it open, commits wait and are tried again. The pipeline's own SQL must not "
+    "ATTACH it, not even READ_ONLY and whatever `hold` is: two instances of the engine in one process don't see each "
+    "other's locks, and the reading one would see the rows of its start only. To read what the sink wrote, use another "
+    "process (`aqueduck query`) and `hold: flush`.";
 
 const config::ObjectSpec<DuckdbConfig>& duckdb_spec() {
   static const config::ObjectSpec<DuckdbConfig> spec = [] {
@@ -70,6 +72,9 @@ class DuckdbFactory final : public SinkFactory {
     return std::make_unique<DuckdbSink>(config_, context);
   }
   SinkTraits traits() const override { return duckdb_traits(); }
+  std::filesystem::path database(const std::filesystem::path& directory) const override {
+    return directory / config_.path;
+  }
   Rehearsal rehearse(const std::filesystem::path& folder) const override {
     DuckdbConfig inside = config_;
     inside.path = rehearsal_path(folder, config_.path);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/failpoint.h"
+#include "base/file.h"
 #include "columnar/cell.h"
 #include "sql/quoted.h"
 
@@ -56,6 +57,8 @@ DuckdbSink::DuckdbSink(DuckdbConfig config, const ComponentContext& context)
     : config_(std::move(config)),
       path_(whole(context.directory / config_.path)),
       pipeline_(context.pipeline),
+      directory_(context.directory),
+      engine_(context.database),
       turn_(turn_of(path_)) {}
 
 std::string DuckdbSink::table_name() const { return quoted_name(config_.schema) + "." + quoted_name(config_.table); }
@@ -71,8 +74,31 @@ Error DuckdbSink::failed(sql::SqlError error, std::string_view what) const {
   return with_context(std::move(out), fmt::format("cannot {} {}", what, path_.string()));
 }
 
+// Two instances in one process don't see each other's locks: both would write, and one of them over the other's rows.
+Result<void> DuckdbSink::check_engine() const {
+  if (engine_ == nullptr) return {};
+  AQ_ASSIGN(const auto session, engine_->connect());
+  const auto found =
+      sql::collect(*session, "SELECT path, database_name FROM duckdb_databases() WHERE path IS NOT NULL");
+  if (!found) return fail(found.error().error);
+  for (const RecordBatch& batch : *found) {
+    AQ_ASSIGN(auto cells, Cells::plan(batch.schema));
+    cells.bind(batch);
+    for (std::int64_t row = 0; row < cells.rows(); ++row) {
+      const auto text = [&](std::size_t column) { return std::string(cells.columns()[column].bytes(cells.at(row))); };
+      if (resolved_path(directory_ / text(0)) != resolved_path(path_)) continue;
+      return fail(ErrorKind::config,
+                  "{} is attached to the pipeline's own SQL, too, as '{}', and a process must not open a DuckDB file "
+                  "twice, not even READ_ONLY: attach another file, or have the sink write to one",
+                  path_.string(), text(1));
+    }
+  }
+  return {};
+}
+
 Result<void> DuckdbSink::connect() {
   if (session_ != nullptr) return {};
+  AQ_TRY(check_engine());
   sql::DatabaseOptions options;
   options.path = path_;
   options.memory_limit = config_.memory.value;

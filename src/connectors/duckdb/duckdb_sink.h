@@ -35,6 +35,7 @@ class DuckdbSink final : public Sink {
   };
 
   Result<void> connect();
+  Result<void> check_engine() const;
   void disconnect();
   Result<void> execute(const std::string& text);
   Result<std::vector<std::string>> texts(const std::string& query);
@@ -50,6 +51,8 @@ class DuckdbSink final : public Sink {
   DuckdbConfig config_;
   std::filesystem::path path_;
   std::string pipeline_;
+  std::filesystem::path directory_;
+  sql::Database* engine_;  ///< the pipeline's, which must not have the file open; null where there is none
   std::shared_ptr<std::mutex> turn_;
   std::vector<RecordBatch> waiting_;
   std::optional<Token> doubt_;  ///< of a commit of which it isn't known whether it happened

@@ -218,6 +218,21 @@ TEST_F(DuckdbTest, DamagedPositionsAreAConflict) {
   EXPECT_EQ(s->stored_token().error().kind, ErrorKind::conflict);
 }
 
+TEST_F(DuckdbTest, AFileThatThePipelinesSqlHoldsIsRefused) {
+  context.database = engine.get();
+  const auto own = engine->connect().value();
+  const std::string path = (folder.path() / "a.duckdb").string();
+  ASSERT_TRUE(own->execute("ATTACH '" + path + "' AS o"));
+  auto refused = sink()->open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::config);
+  EXPECT_NE(refused.error().message.find("as 'o'"), std::string::npos) << refused.error().message;
+  ASSERT_TRUE(own->execute("DETACH o; ATTACH '" + path + "' AS o (READ_ONLY)"));
+  EXPECT_EQ(sink()->open().error().kind, ErrorKind::config);
+  ASSERT_TRUE(own->execute("DETACH o"));
+  EXPECT_TRUE(sink()->open());
+}
+
 TEST_F(DuckdbTest, AFileThatAnotherProcessHoldsIsUnavailable) {
   int ready[2];
   int release[2];

@@ -17,6 +17,7 @@ class KafkaSourceFactory final : public SourceFactory {
   std::unique_ptr<Source> make(const ComponentContext& context) const override {
     return std::make_unique<KafkaSource>(config_, context);
   }
+  bool names_topics() const override { return true; }
   std::vector<MetadataColumn> metadata() const override {
     std::vector<MetadataColumn> wanted;
     for (const MetadataColumn& column : kafka_metadata()) {
