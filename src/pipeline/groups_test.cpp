@@ -187,7 +187,7 @@ class WorkerGroupsTest : public ::testing::Test {
     parts.transform = std::make_unique<Transform>(definition, std::make_unique<NumberDecoder>(),
                                                   database->connect().value(), columns);
     EXPECT_TRUE(parts.transform->prepare());
-    parts.dead_letters = std::make_unique<DeadLetters>("p", std::make_unique<LettersSink>(letters));
+    parts.dead_letters = std::make_unique<DeadLetters>("p", false, std::make_unique<LettersSink>(letters));
     parts.state = &state;
     parts.stats = &stats;
     parts.clock = &clock;
