@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "admin/metrics.h"
-#include "app/command_line.h"
 #include "config/loader.h"
 #include "config/markdown.h"
 #include "golden/case.h"
@@ -87,11 +86,11 @@ std::string case_page() {
          "case.\n";
 }
 
-std::string cli_page() {
+std::string cli_page(const HelpTexts& help_texts) {
   std::string page =
       "# Commands\n\nLogs and errors go to stderr, data to stdout. [Exit codes](exit-codes.md) say how a "
       "command ended.\n";
-  for (const auto& [name, help] : help_texts()) {
+  for (const auto& [name, help] : help_texts) {
     const std::size_t first = help.find_first_not_of('\n');
     const std::size_t last = help.find_last_not_of('\n');
     page += fmt::format("\n## aqueduck{}{}\n\n```text\n{}\n```\n", name.empty() ? "" : " ", name,
@@ -121,11 +120,11 @@ std::string page_name(const ReferencePage& page) { return std::filesystem::path(
 
 }  // namespace
 
-std::vector<ReferencePage> reference(const Registry& registry) {
+std::vector<ReferencePage> reference(const Registry& registry, const HelpTexts& help_texts) {
   std::vector<ReferencePage> pages = {{"index.md", index_page(registry)},
                                       {"pipeline.md", pipeline_page()},
                                       {"case.md", case_page()},
-                                      {"cli.md", cli_page()},
+                                      {"cli.md", cli_page(help_texts)},
                                       {"exit-codes.md", std::string(kExitCodes)},
                                       {"metrics.md", admin::metrics_markdown()}};
   for (const auto& type : registry.sources) {

@@ -31,7 +31,7 @@ TEST(Starter, RefusesWhatIsNoName) {
 }
 
 TEST(Reference, HasAPageForEachComponentAndLinksToIt) {
-  const auto pages = reference(builtin_registry());
+  const auto pages = reference(builtin_registry(), {});
   const auto has = [&](const std::string& path) {
     return std::any_of(pages.begin(), pages.end(), [&](const auto& page) { return page.path == path; });
   };
@@ -48,7 +48,7 @@ TEST(Reference, HasAPageForEachComponentAndLinksToIt) {
 }
 
 TEST(Reference, FindsByNameAndByFolder) {
-  const auto pages = reference(builtin_registry());
+  const auto pages = reference(builtin_registry(), {});
   EXPECT_EQ(find_pages(pages, "file")->size(), 2U);
   EXPECT_EQ(find_pages(pages, "sinks/file")->size(), 1U);
   EXPECT_FALSE(find_pages(pages, ""));

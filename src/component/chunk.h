@@ -30,7 +30,8 @@ struct Message {
 };
 
 /// Undecoded messages. `groups` name the units that want an outcome of their own (a webhook request, by its id); where
-/// the positions suffice (Kafka, files) it is empty.
+/// the positions suffice (Kafka, files) it is empty. A group comes whole, in one chunk; one without a message has an
+/// outcome, too. What is read again after start_at() has groups of new ids.
 struct Messages {
   std::vector<Message> items;
   std::vector<std::string> partitions;

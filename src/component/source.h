@@ -30,7 +30,9 @@ struct Idle {};  ///< Nothing arrived before the deadline.
 struct End {};   ///< A finite source has given everything.
 using SourceEvent = std::variant<Chunk, Assigned, Revoked, Lost, Idle, End>;
 
-/// How one group of messages (a webhook request) ended.
+/// How one group of messages (a webhook request) ended. Each group that read() gave gets one outcome, before close() at
+/// the latest: durable or rejected with the commit that settles its messages (dead letters are durable, too); failed
+/// where they were given up, by a stop, an error, or partitions that moved.
 enum class Outcome {
   durable,   ///< on stable storage: the sink committed it, or the journal synced it
   accepted,  ///< taken, but not promised to survive a crash
@@ -40,11 +42,12 @@ enum class Outcome {
 struct GroupOutcome {
   std::uint64_t group = 0;
   Outcome outcome = Outcome::failed;
-  std::string reason;  ///< for people, where it isn't durable
+  std::string reason;  ///< for people, where it isn't durable; may name what only the operator should see
 };
 
 /// Everything before `positions` is settled for good: committed by the sink or dead-lettered durably. Only ever a
-/// contiguous prefix of what was read of each partition.
+/// contiguous prefix of what was read of each partition. `outcomes` are given once, whatever acknowledge() answers;
+/// they may come without positions.
 struct Acknowledgement {
   Positions positions;
   std::vector<GroupOutcome> outcomes;

@@ -88,10 +88,13 @@ TEST(Envelopes, SeveralPartitionsKeepTheContractOfSources) {
   const Input input = read(
       "{\"value\":\"a\",\"partition\":1,\"offset\":5}\n{\"value\":\"b\",\"partition\":0}\n"
       "{\"value\":\"c\",\"partition\":1,\"offset\":9}\n{\"value\":\"d\",\"partition\":0}");
-  conformance::check_source([&] { return std::make_unique<MemorySource>(input, std::vector<ClockStep>(), clock); },
-                            {"a", "b", "c", "d"});
-  const Input none = read("");
-  conformance::check_source([&] { return std::make_unique<MemorySource>(none, std::vector<ClockStep>(), clock); }, {});
+  const auto check = [&](const Input& given, std::vector<std::string> expected) {
+    const conformance::Inapplicable memory{"memory is always there"};
+    conformance::check_source({[&] { return std::make_unique<MemorySource>(given, std::vector<ClockStep>(), clock); },
+                               std::move(expected), true, memory, memory, memory});
+  };
+  check(input, {"a", "b", "c", "d"});
+  check(read(""), {});
 }
 
 TEST(Envelopes, AGroupRemembersWhatWasAcknowledged) {

@@ -36,7 +36,7 @@ SourceTraits MemorySource::traits() const {
 Result<void> MemorySource::open() {
   next_ = 0;
   step_ = 0;
-  assigned_ = false;
+  phase_ = Phase::opened;
   return {};
 }
 
@@ -74,6 +74,7 @@ Result<void> MemorySource::start_at(const Positions& positions) {
   skip();
   step_ = 0;
   while (step_ < steps_.size() && next_ > 0 && steps_[step_].messages.value <= next_) ++step_;
+  phase_ = Phase::reading;
   return {};
 }
 
@@ -83,8 +84,8 @@ void MemorySource::skip() {
 }
 
 Result<SourceEvent> MemorySource::read(const ReadLimits& limits) {
-  if (!assigned_) {
-    assigned_ = true;
+  if (phase_ == Phase::opened) {
+    phase_ = Phase::assigned;
     Assigned event;
     event.start = event.resolved = positions(&Partition::first);
     if (group_ != nullptr) {
@@ -92,6 +93,7 @@ Result<SourceEvent> MemorySource::read(const ReadLimits& limits) {
     }
     return event;
   }
+  if (phase_ != Phase::reading) return Idle{};
   skip();
   if (step_ < steps_.size() && steps_[step_].messages.value <= next_) {
     clock_.advance(steps_[step_].advance);

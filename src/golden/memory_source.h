@@ -23,9 +23,10 @@ class MemorySource final : public Source {
   Result<void> acknowledge(const Acknowledgement& acknowledgement) override;
   Result<Positions> position() override;
   std::uint64_t progress() const override { return next_; }
-  void close() override {}
+  void close() override { phase_ = Phase::closed; }
 
  private:
+  enum class Phase { closed, opened, assigned, reading };
   struct Partition {
     std::int64_t first = 0;  // offset
     std::int64_t end = 0;    // behind the last offset
@@ -45,7 +46,7 @@ class MemorySource final : public Source {
   std::uint64_t next_ = 0;             // message or row
   std::vector<Partition> partitions_;  // as Input::partitions
   std::size_t step_ = 0;               // the next of steps_
-  bool assigned_ = false;
+  Phase phase_ = Phase::closed;
 };
 
 }  // namespace aqueduck::golden

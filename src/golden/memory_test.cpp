@@ -14,19 +14,34 @@ using conformance::check_source;
 using testing::split_lines;
 
 conformance::SinkUnderTest sink_over(MemoryStore& store) {
-  return {[&store] { return std::make_unique<MemorySink>(store); },
-          [&store] {
-            std::string text;
-            for (const RecordBatch& batch : store.rows) EXPECT_TRUE(append_json_lines(batch, text));
-            return split_lines(text);
-          }};
+  const auto rows = [&store] {
+    std::string text;
+    for (const RecordBatch& batch : store.rows) EXPECT_TRUE(append_json_lines(batch, text));
+    return split_lines(text);
+  };
+  const conformance::Inapplicable memory{"memory is always there, and answers"};
+  return {[&store] { store = {}; },
+          [&store] { return std::make_unique<MemorySink>(store); },
+          {rows},
+          memory,
+          memory,
+          memory,
+          true};
+}
+
+conformance::SourceUnderTest over(const Input& input, FakeClock& clock, std::vector<std::string> expected) {
+  const conformance::Inapplicable memory{"memory is always there"};
+  return {[&] { return std::make_unique<MemorySource>(input, std::vector<ClockStep>(), clock); },
+          std::move(expected),
+          true,
+          memory,
+          memory,
+          conformance::Inapplicable{"it never waits: the clock stands still"}};
 }
 
 TEST(MemorySink, KeepsTheContractOfSinks) {
   MemoryStore store;
   conformance::check_sink(sink_over(store));
-  MemoryStore shared;
-  conformance::check_two_writers(sink_over(shared));
 }
 
 TEST(StoppingSink, IsAsTheSinkBehindIt) {
@@ -35,7 +50,7 @@ TEST(StoppingSink, IsAsTheSinkBehindIt) {
   auto under_test = sink_over(store);
   under_test.make = [&] { return std::make_unique<StoppingSink>(std::make_unique<MemorySink>(store), plan); };
   conformance::check_sink(under_test);
-  EXPECT_EQ(plan.commits, 4U);
+  EXPECT_GE(plan.commits, 4U);
   EXPECT_FALSE(plan.stopped);
 }
 
@@ -67,20 +82,18 @@ class MemorySourceTest : public ::testing::Test {
 
 TEST_F(MemorySourceTest, KeepsTheContractOfSources) {
   const Input lines = read("input.jsonl", "{\"a\":1}\r\n\n{\"a\":2}\n{\"a\":3}");
-  check_source([&] { return std::make_unique<MemorySource>(lines, std::vector<ClockStep>(), clock); },
-               {"{\"a\":1}", "{\"a\":2}", "{\"a\":3}"});
+  check_source(over(lines, clock, {"{\"a\":1}", "{\"a\":2}", "{\"a\":3}"}));
   Input rows;
   rows.gives_rows = true;
   rows.rows = {testing::id_name_batch(0, 4), testing::id_name_batch(4, 1), testing::id_name_batch(5, 3)};
   std::string text;
   for (const RecordBatch& batch : rows.rows) EXPECT_TRUE(append_json_lines(batch, text));
-  check_source([&] { return std::make_unique<MemorySource>(rows, std::vector<ClockStep>(), clock); },
-               split_lines(text));
+  check_source(over(rows, clock, split_lines(text)));
 }
 
 TEST_F(MemorySourceTest, AnInputMayBeEmpty) {
   const Input input = read("input.jsonl", "");
-  check_source([&] { return std::make_unique<MemorySource>(input, std::vector<ClockStep>(), clock); }, {});
+  check_source(over(input, clock, {}));
 }
 
 TEST_F(MemorySourceTest, AJsonFileIsOneMessageAndACsvRecordOne) {

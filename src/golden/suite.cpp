@@ -24,13 +24,15 @@ Result<std::string> with_restart(const Case& test, const Input* input, const Reg
                                  std::uint64_t commits) {
   AQ_ASSIGN(const auto workspace, Workspace::make(test));
   StopPlan plan;
-  plan.when = commits > 1 ? StopPlan::When::after_commits : StopPlan::When::before_first_commit;
+  plan.when = commits > 1 || test.config.errors ? StopPlan::When::after_commits : StopPlan::When::before_first_commit;
   plan.after = std::max<std::uint64_t>(1, commits / 2);
   AQ_ASSIGN(const Attempt first, run_once(test, input, *workspace, registry, plan));
   const bool drained = plan.stopped && plan.when == StopPlan::When::after_commits;
   if (first.failure && !plan.stopped) return verdict(test, first, *workspace);
   StopPlan none;
-  AQ_ASSIGN(const Attempt second, run_once(test, input, *workspace, registry, none, drained ? first.messages : 0));
+  // Where the stop met the error that is expected, messages were read that nothing settled.
+  const std::uint64_t settled = drained && !first.failure ? first.messages : 0;
+  AQ_ASSIGN(const Attempt second, run_once(test, input, *workspace, registry, none, settled));
   std::string found = verdict(test, second, *workspace);
   if (found.empty()) return found;
   const std::string when = drained ? fmt::format("stopped after commit {} of {}", plan.after, commits)
@@ -40,6 +42,15 @@ Result<std::string> with_restart(const Case& test, const Input* input, const Reg
     hint = "  (the pipeline has no `state:`, so inferred columns and a CSV header don't outlive a restart)\n";
   }
   return fmt::format("  after a restart ({}):\n{}{}", when, found, hint);
+}
+
+// A failed run, started again over what it left, as whoever watches over the process does: it fails again in the same
+// way, and delivers nothing twice.
+Result<std::string> again(const Case& test, const Input* input, const Registry& registry, Workspace& workspace) {
+  StopPlan none;
+  AQ_ASSIGN(const Attempt attempt, run_once(test, input, workspace, registry, none));
+  const std::string found = verdict(test, attempt, workspace);
+  return found.empty() ? found : "  started again after the failure:\n" + found;
 }
 
 Result<std::string> run(const std::filesystem::path& folder, const Registry& registry, bool update) {
@@ -57,7 +68,12 @@ Result<std::string> run(const std::filesystem::path& folder, const Registry& reg
   if (!found.empty() && given == nullptr && attempt.messages == 0 && !attempt.failure) {
     found += "  (there is no input file, so the pipeline's own source ran, and it gave nothing)\n";
   }
-  if (!found.empty() || test.config.errors || !test.config.restart) return found;
+  if (!found.empty() || !test.config.restart) return found;
+  if (test.config.errors) {
+    AQ_ASSIGN(found, again(test, given, registry, *workspace));
+    // Before its first commit a stop would leave nothing but what the failure has left already.
+    if (!found.empty() || plan.commits == 0) return found;
+  }
   return with_restart(test, given, registry, plan.commits);
 }
 

@@ -106,6 +106,41 @@ TEST_F(SuiteTest, AOneBatchCaseIsStoppedBeforeItsCommit) {
   EXPECT_EQ(run(), "");
 }
 
+TEST_F(SuiteTest, AOneBatchCaseRunsItsSqlTwiceAndDeliversOnce) {
+  pipeline(
+      "setup: [\"ATTACH '${SIDE}' AS side\", CREATE TABLE IF NOT EXISTS side.t (id BIGINT)]\n"
+      "sql: INSERT INTO side.t SELECT id FROM batch; SELECT count(*) AS n FROM batch\n");
+  put("case.yml", "env: {SIDE: '${SCRATCH}/side.duckdb'}\n");
+  put("expected.jsonl", "{\"n\":5}\n");
+  EXPECT_EQ(run(), "");
+  put("case.yml", "env: {SIDE: '${SCRATCH}/side.duckdb'}\nquery: SELECT count(*) AS n FROM side.t\n");
+  const std::string report = run();
+  EXPECT_NE(report.find("after a restart (stopped before its first commit)"), std::string::npos) << report;
+  EXPECT_NE(report.find("+ {\"n\":10}"), std::string::npos) << report;
+}
+
+TEST_F(SuiteTest, AnExpectedErrorComesAgainAfterTheFailureAndAfterAStop) {
+  pipeline("batch: {rows: 2}\nsql: SELECT CASE WHEN id = 5 THEN error('no 5') ELSE id END AS id FROM batch\n");
+  put("case.yml", "errors: {exit: 1, contains: [no 5]}\n");
+  put("expected.jsonl", "{\"id\":\"1\"}\n");
+  EXPECT_EQ(run(true), "");
+}
+
+TEST_F(SuiteTest, AnErrorThatDoesNotComeAgainFails) {
+  const std::string attach = "setup: [\"ATTACH '${SIDE}' AS side\", CREATE TABLE IF NOT EXISTS side.t (id BIGINT)]\n";
+  const std::string sql =
+      "sql: INSERT INTO side.t SELECT id FROM batch; "
+      "SELECT CASE WHEN id = 5 AND (SELECT count(*) FROM side.t WHERE id = 5) < 2 THEN error('first time') END AS id "
+      "FROM batch\n";
+  put("case.yml", "env: {SIDE: '${SCRATCH}/side.duckdb'}\nerrors: {exit: 1, contains: [first time]}\n");
+  pipeline(attach + "batch: {rows: 1}\n" + sql);
+  EXPECT_NE(run().find("started again after the failure:"), std::string::npos) << run();
+  put("case.yml",
+      "env: {SIDE: '${SCRATCH}/side.duckdb'}\nerrors: {exit: 1, contains: [first time]}\n"
+      "restart: false\nwhy: it fails once\n");
+  EXPECT_EQ(run(), "");
+}
+
 TEST_F(SuiteTest, TheClockFiresIntervals) {
   pipeline("batch: {interval: 5s}\nsql: SELECT count(*) AS n FROM batch\n");
   put("case.yml", "clock: [{messages: 2, advance: 5s}, {messages: 3, advance: 4s}]\n");

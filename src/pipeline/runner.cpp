@@ -11,10 +11,6 @@
 namespace aqueduck::pipeline {
 namespace {
 
-tl::unexpected<Failure> failed(ExitCode code, Error error) {
-  return tl::make_unexpected(Failure{code, std::move(error)});
-}
-
 // Components hand paths to the engine, too, which must not make them relative to the folder once more.
 std::filesystem::path whole(const std::filesystem::path& folder) {
   if (folder.empty()) return {};

@@ -4,6 +4,7 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "pipeline/error_policy.h"
 #include "pipeline/retry.h"
 
 namespace aqueduck::pipeline {
@@ -11,23 +12,6 @@ namespace {
 
 // How long a read waits where nothing else is due: stops and idle limits are seen within it.
 constexpr auto kTick = std::chrono::milliseconds(100);
-
-ExitCode code_of(const Error& error, ExitCode standard) {
-  switch (error.kind) {
-    case ErrorKind::config:
-      return ExitCode::config;
-    case ErrorKind::conflict:
-      return ExitCode::conflict;
-    case ErrorKind::limit:
-      return ExitCode::limit;
-    case ErrorKind::cancelled:
-      return ExitCode::drain_incomplete;
-    case ErrorKind::internal:
-      return ExitCode::stopped;
-    default:
-      return standard;
-  }
-}
 
 Positions only(const Positions& all, const Positions& keys) {
   Positions out;
@@ -53,16 +37,7 @@ std::uint64_t count(const Chunk& chunk) {
                              : static_cast<std::uint64_t>(std::get<RecordBatch>(chunk.data).rows());
 }
 
-tl::unexpected<Failure> failed(ExitCode code, Error error) {
-  return tl::make_unexpected(Failure{code, std::move(error)});
-}
-
 }  // namespace
-
-#define AQ_STEP(expression)                                                                            \
-  do {                                                                                                 \
-    if (auto aq_step = (expression); !aq_step) return tl::make_unexpected(std::move(aq_step).error()); \
-  } while (false)
 
 Failure Worker::source_failure(Error error) const {
   const ExitCode code = code_of(error, ExitCode::source_unreachable);
@@ -107,11 +82,12 @@ tl::expected<void, Failure> Worker::run(std::stop_token drain, std::stop_token a
     step = process();
     if (step) step = commit();
   }
-  if (step && abort_.stop_requested() && (!batch_.empty() || !uncommitted_.empty())) {
+  if (step && abort_.stop_requested() && (!batch_.empty() || first_uncommitted_)) {
     step = failed(ExitCode::drain_incomplete,
                   make_error(ErrorKind::cancelled, "stopped with messages that were read and not delivered"));
   }
   if (!step) p_.stats->set_error(step.error().error.message);
+  give_up_groups(step ? "the pipeline has stopped" : step.error().error.message);
   close();
   condition.advance(step ? Phase::stopped : Phase::failed);
   return step;
@@ -224,6 +200,7 @@ Worker::Step Worker::read() {
 
 Worker::Step Worker::on_chunk(Chunk chunk) {
   const auto now = p_.clock->now();
+  groups_.arrived(chunk);
   if (!batch_.fits(chunk)) AQ_STEP(process());
   const std::uint64_t messages_before = batch_.messages();
   const std::uint64_t bytes_before = batch_.bytes();
@@ -313,15 +290,16 @@ Worker::Step Worker::on_lost(const std::vector<std::string>& partitions) {
 
 Worker::Step Worker::process() {
   if (batch_.empty()) return {};
+  const ErrorPolicy errors(*p_.definition, *p_.stats, p_.dead_letters.get(), groups_);
   auto result = p_.transform->run(batch_);
   if (!result) {
     if (result.error().kind != ErrorKind::sql) {
       return failed(code_of(result.error(), ExitCode::stopped), result.error());
     }
-    AQ_STEP(handle_sql_failure(result.error()));
+    AQ_STEP(errors.batch_failed(batch_, result.error()));
     result = TransformResult{};
   } else {
-    AQ_STEP(handle_failures(result->failures));
+    AQ_STEP(errors.messages_failed(batch_, result->failures));
   }
   AQ_STEP(drop_uncommitted());
   failpoint("worker.before_write");
@@ -337,73 +315,15 @@ Worker::Step Worker::process() {
   p_.stats->batches += 1;
   for (const auto& [partition, position] : batch_.next()) uncommitted_.insert_or_assign(partition, position);
   if (!first_uncommitted_) first_uncommitted_ = p_.clock->now();
+  groups_.processed(batch_);
   batch_.clear();
   show_queue();
   return {};
 }
 
-Worker::Step Worker::handle_failures(const std::vector<DecodeFailure>& failures) {
-  if (failures.empty()) return {};
-  p_.stats->decode_failures += failures.size();
-  for (const DecodeFailure& failure : failures) {
-    std::string partition;
-    const Message& message = batch_.message(failure.message, &partition);
-    const std::string text = fmt::format("message at {}{}{}: {}", partition, message.offset < 0 ? "" : ":",
-                                         message.offset < 0 ? "" : std::to_string(message.offset), failure.reason);
-    if (failure.ends) {
-      Error error{*failure.ends, text};
-      const ExitCode code = code_of(error, ExitCode::stopped);
-      return failed(code, std::move(error));
-    }
-    switch (p_.definition->errors.decode) {
-      case OnError::fail:
-        return failed(
-            ExitCode::stopped,
-            make_error(ErrorKind::decode, "{}; with errors: {{decode: skip}} or dead_letter the rest goes on", text));
-      case OnError::skip:
-        p_.stats->skipped += 1;
-        p_.stats->set_error(text);
-        log::warn("skipped a {}", text);
-        break;
-      case OnError::dead_letter:
-        p_.stats->set_error(text);
-        p_.dead_letters->add(message, partition, "decode", failure.reason);
-        break;
-    }
-  }
-  return {};
-}
-
-Worker::Step Worker::handle_sql_failure(const Error& error) {
-  p_.stats->sql_failures += 1;
-  p_.stats->set_error(error.message);
-  switch (p_.definition->errors.sql) {
-    case OnError::fail:
-      return failed(ExitCode::stopped, error);
-    case OnError::skip:
-      p_.stats->skipped += batch_.messages();
-      log::warn("skipped a batch of {}: {}", batch_.messages(), error.message);
-      return {};
-    case OnError::dead_letter:
-      break;
-  }
-  log::warn("a batch of {} goes to the dead letters: {}", batch_.messages(), error.message);
-  for (const Chunk& chunk : batch_.chunks()) {
-    if (const auto* messages = std::get_if<Messages>(&chunk.data)) {
-      for (const Message& message : messages->items) {
-        const bool known = message.partition < messages->partitions.size();
-        p_.dead_letters->add(message, known ? messages->partitions[message.partition] : "", "sql", error.message);
-      }
-    } else if (auto added = p_.dead_letters->add_rows(std::get<RecordBatch>(chunk.data), "sql", error.message);
-               !added) {
-      return failed(ExitCode::stopped, std::move(added).error());
-    }
-  }
-  return {};
-}
-
 Worker::Step Worker::commit() {
-  if (uncommitted_.empty() && uncommitted_rows_ == 0) {
+  const bool letters = p_.dead_letters != nullptr && p_.dead_letters->pending() > 0;
+  if (uncommitted_.empty() && uncommitted_rows_ == 0 && !letters && !groups_.committable()) {
     first_uncommitted_.reset();
     return {};
   }
@@ -412,7 +332,7 @@ Worker::Step Worker::commit() {
       return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   }
   // Dead letters first: their messages count as settled once the sink's positions have passed them.
-  if (p_.dead_letters != nullptr && p_.dead_letters->pending() > 0) {
+  if (letters) {
     const std::size_t count = p_.dead_letters->pending();
     auto delivered = sink_call<void>("write dead letters", [&] { return p_.dead_letters->deliver(); });
     if (!delivered) return delivered;
@@ -480,17 +400,26 @@ Worker::Step Worker::after_commit(const Token& next) {
   p_.stats->set_committed(next.entries);
   p_.stats->last_commit = Stats::seconds_now();
   show_queue();
+  Acknowledgement done{next.entries, groups_.committed()};
   if (!p_.sink->traits().holds_token && !p_.source->traits().stores_positions && p_.state->kept()) {
-    if (auto saved = p_.state->save_acknowledged(next.entries); !saved)
+    if (auto saved = p_.state->save_acknowledged(next.entries); !saved) {
+      // The rows are there all the same: whoever sent them should not send them again.
+      if (!done.outcomes.empty()) (void)p_.source->acknowledge({{}, std::move(done.outcomes)});
       return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
+    }
   }
-  auto acknowledged = p_.source->acknowledge({next.entries, {}});
+  auto acknowledged = p_.source->acknowledge(done);
   if (!acknowledged) {
     // The sink has them: at worst the source gives them again, and the token, if there is one, skips them.
     p_.stats->set_error(acknowledged.error().message);
     log::warn("source {}: cannot store positions: {}", p_.definition->source_name, acknowledged.error().message);
   }
   return {};
+}
+
+void Worker::give_up_groups(std::string_view reason) {
+  auto outcomes = groups_.give_up(reason);
+  if (!outcomes.empty()) (void)p_.source->acknowledge({{}, std::move(outcomes)});
 }
 
 Worker::Step Worker::drop_uncommitted() {
@@ -501,6 +430,7 @@ Worker::Step Worker::drop_uncommitted() {
 }
 
 Worker::Step Worker::rewind(Token stored) {
+  give_up_groups("what was read since the last commit is given up, as others may have taken it over");
   batch_.clear();
   uncommitted_.clear();
   uncommitted_rows_ = 0;

@@ -11,19 +11,14 @@
 #include "pipeline/batch.h"
 #include "pipeline/dead_letters.h"
 #include "pipeline/definition.h"
-#include "pipeline/exit_code.h"
+#include "pipeline/failure.h"
+#include "pipeline/groups.h"
 #include "pipeline/read_quota.h"
 #include "pipeline/state.h"
 #include "pipeline/stats.h"
 #include "pipeline/transform.h"
 
 namespace aqueduck::pipeline {
-
-/// Why a worker ended other than well, and what the process's exit code is.
-struct Failure {
-  ExitCode code = ExitCode::stopped;
-  Error error;
-};
 
 /// One of a run's workers: source → decoder → SQL → sink, acknowledged by what the sink has committed, for the
 /// partitions that its source was given. It owns its components and makes every call on them from the thread that calls
@@ -67,8 +62,6 @@ class Worker {
   Step on_lost(const std::vector<std::string>& partitions);
   /// Batch → decoder → SQL → sink.write, by the error policies.
   Step process();
-  Step handle_failures(const std::vector<DecodeFailure>& failures);
-  Step handle_sql_failure(const Error& error);
   Step commit();
   Step resolve_unknown(const Token& expected, const Token& next, bool& again);
   Step after_commit(const Token& next);
@@ -79,6 +72,8 @@ class Worker {
   bool too_late(const Failure& failure) const;
   /// These partitions are no longer ours.
   void forget(const std::vector<std::string>& partitions);
+  /// Tells the source that nothing of the groups without an outcome was taken.
+  void give_up_groups(std::string_view reason);
   void close();
 
   void show_queue();
@@ -97,6 +92,7 @@ class Worker {
   std::stop_token abort_;
   std::optional<Clock::Point> sink_until_;  // for the sink to heal, where somebody waits for what it does
   Batch batch_;
+  Groups groups_;
   Positions owned_;        // partitions assigned to us → where reading them began
   Token expected_;         // what we read or committed last, of the owned partitions
   Positions uncommitted_;  // next positions of what was written since the last commit

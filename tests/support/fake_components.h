@@ -36,7 +36,10 @@ class FakeSource : public Source {
     return {};
   }
   Result<void> acknowledge(const Acknowledgement& acknowledgement) override {
-    acknowledged.push_back(acknowledgement.positions);
+    if (!acknowledgement.positions.empty() || acknowledgement.outcomes.empty()) {
+      acknowledged.push_back(acknowledgement.positions);
+    }
+    outcomes.insert(outcomes.end(), acknowledgement.outcomes.begin(), acknowledgement.outcomes.end());
     return {};
   }
   Result<Positions> position() override { return Positions{}; }
@@ -52,6 +55,7 @@ class FakeSource : public Source {
   std::function<void(const Positions&)> on_start;
   std::vector<Positions> starts;
   std::vector<Positions> acknowledged;
+  std::vector<GroupOutcome> outcomes;  ///< of all acknowledgements
   std::vector<std::size_t> asked_for;  ///< ReadLimits::max_messages
   FakeClock* clock = nullptr;          ///< moved to the deadline where nothing came
   int opened = 0;

@@ -74,6 +74,11 @@ class KafkaCluster {
     }
     ASSERT_EQ(rd_kafka_flush(producer_, 10'000), RD_KAFKA_RESP_ERR_NO_ERROR);
   }
+  /// The broker takes no connections, and drops those that there are.
+  void set_down(bool down) {
+    ASSERT_EQ(down ? rd_kafka_mock_broker_set_down(cluster_, 1) : rd_kafka_mock_broker_set_up(cluster_, 1),
+              RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
   /// The next `times` requests of the type fail.
   void fail(KafkaRequest request, rd_kafka_resp_err_t code, int times = 1) {
     for (int i = 0; i < times; ++i) rd_kafka_mock_push_request_errors(cluster_, request, 1, code);

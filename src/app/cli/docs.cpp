@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/reference.h"
 #include "base/file.h"
 #include "builtin/builtin.h"
@@ -78,7 +79,7 @@ int check_pages(const std::vector<ReferencePage>& pages, const std::filesystem::
 }
 
 int docs(const DocsOptions& options) {
-  const auto pages = reference(builtin_registry());
+  const auto pages = reference(builtin_registry(), help_texts());
   if (!options.write.empty()) return write_pages(pages, options.write);
   if (!options.check.empty()) return check_pages(pages, options.check);
   return print_pages(pages, options.names);

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "app/cli/command.h"
-#include "app/rows_printer.h"
+#include "app/cli/rows_printer.h"
 #include "app/sql_excerpt.h"
 #include "builtin/builtin.h"
 #include "pipeline/runner.h"

@@ -7,8 +7,8 @@
 
 #include "admin/admin.h"
 #include "app/cli/command.h"
+#include "app/cli/signals.h"
 #include "app/progress.h"
-#include "app/signals.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "builtin/builtin.h"

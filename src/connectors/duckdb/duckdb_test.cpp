@@ -1,21 +1,20 @@
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "columnar/json_text.h"
 #include "connectors/duckdb/duckdb_sink.h"
 #include "tests/support/conformance_sink.h"
+#include "tests/support/file_size_limit.h"
 
 namespace aqueduck {
 namespace {
 
 using conformance::check_sink;
-using conformance::check_two_writers;
 using conformance::token_of;
+using testing::FileSizeLimit;
 using testing::id_name_batch;
 using testing::TemporaryFolder;
 
@@ -58,8 +57,32 @@ struct DuckdbTest : ::testing::Test {
   RecordBatch rows_of(const std::string& text) const {
     return engine->connect().value()->query(text).value()->next().value();
   }
+  /// The engine's COMMIT fails where it writes its log.
+  static conformance::Heal no_room() {
+    auto limit = std::make_shared<FileSizeLimit>(0);
+    return [limit]() mutable { limit.reset(); };
+  }
   conformance::SinkUnderTest under_test() const {
-    return {[this] { return sink(); }, [this] { return query("SELECT * FROM t ORDER BY rowid"); }};
+    const auto path = folder.path() / "a.duckdb";
+    const auto column_gone = [this] {
+      query("CREATE TABLE IF NOT EXISTS t (id BIGINT, name VARCHAR)");
+      query("ALTER TABLE t RENAME name TO gone");
+      return [this] { query("ALTER TABLE t RENAME gone TO name"); };
+    };
+    const auto folder_in_its_place = [path] {
+      std::filesystem::create_directories(path / "in the way");
+      return [path] { std::filesystem::remove_all(path); };
+    };
+    return {[path] {
+              std::filesystem::remove_all(path);
+              std::filesystem::remove(path.string() + ".wal");
+            },
+            [this] { return sink(); },
+            {[this] { return query("SELECT * FROM t ORDER BY rowid"); }},
+            {{column_gone, ErrorKind::config}},
+            {{folder_in_its_place, ErrorKind::io}},
+            {{no_room, false}},
+            true};
   }
 };
 
@@ -70,35 +93,8 @@ TEST_F(DuckdbTest, ConformsWhileClosedBetweenCommits) {
   check_sink(under_test());
 }
 
-TEST_F(DuckdbTest, TwoWriters) { check_two_writers(under_test()); }
-
-TEST_F(DuckdbTest, TwoWritersThatCloseBetweenCommits) {
-  config.hold = DuckdbHold::flush;
-  check_two_writers(under_test());
-}
-
-// No file of this process may grow while it lives: the engine's COMMIT fails where it writes its log.
-class NoRoom {
- public:
-  NoRoom() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit none{0, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~NoRoom() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    (void)std::signal(SIGXFSZ, handler_);
-  }
-  NoRoom(const NoRoom&) = delete;
-  NoRoom& operator=(const NoRoom&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
 std::optional<CommitResult> commit_without_room(Sink& sink, const Token& expected, const Token& next) {
-  const NoRoom none;
+  const FileSizeLimit none(0);
   auto result = sink.commit(expected, next);
   return result ? std::optional(std::move(*result)) : std::nullopt;
 }

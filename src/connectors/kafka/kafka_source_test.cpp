@@ -101,7 +101,7 @@ class KafkaSourceTest : public ::testing::Test {
 /// Ends where the topic does: what a finite source must do can be asked of it.
 class UntilEnd final : public Source {
  public:
-  explicit UntilEnd(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+  UntilEnd(std::unique_ptr<Source> source, const bool& down) : source_(std::move(source)), down_(down) {}
   SourceTraits traits() const override { return source_->traits(); }
   Result<void> open() override {
     ended_ = false;
@@ -111,7 +111,7 @@ class UntilEnd final : public Source {
   Result<SourceEvent> read(const ReadLimits& limits) override {
     if (ended_) return End{};
     auto event = source_->read(limits);
-    if (event && std::holds_alternative<Idle>(*event) && !limits.stop.stop_requested()) {
+    if (event && std::holds_alternative<Idle>(*event) && !limits.stop.stop_requested() && !down_) {
       auto ends = source_->position();
       if (ends && !ends->empty() && *ends == at_) {
         ended_ = true;
@@ -133,15 +133,31 @@ class UntilEnd final : public Source {
 
  private:
   std::unique_ptr<Source> source_;
+  const bool& down_;
   Positions at_;
   bool ended_ = false;
 };
 
 TEST_F(KafkaSourceTest, DoesWhatEverySourceMust) {
   cluster.create("t");
+  cluster.create("empty");
   cluster.produce("t", 0, 0, 7);
-  conformance::check_source(
-      [&] { return std::make_unique<UntilEnd>(make("topics: [t], assign: {instance: 0, of: 1}")); }, numbers(0, 7));
+  bool is_down = false;
+  const auto down = [&] {
+    is_down = true;
+    cluster.set_down(true);
+    return [&] {
+      is_down = false;
+      cluster.set_down(false);
+    };
+  };
+  const std::string rest = "assign: {instance: 0, of: 1}, properties: {reconnect.backoff.max.ms: '100'}";
+  conformance::check_source({[&] { return std::make_unique<UntilEnd>(make("topics: [t], " + rest), is_down); },
+                             numbers(0, 7),
+                             true,
+                             {{down, ErrorKind::unavailable}},
+                             {{down, ErrorKind::unavailable}},
+                             {[&] { return make("topics: [empty], " + rest); }}});
 }
 
 TEST_F(KafkaSourceTest, AGroupResumesWhatWasAcknowledged) {

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using conformance::check_sink;
-using conformance::check_two_writers;
 using conformance::token_of;
 using testing::FileSizeLimit;
 using testing::id_name_batch;
@@ -58,7 +57,26 @@ struct ParquetTest : ::testing::Test {
                  "/**/*.parquet', hive_partitioning = true, union_by_name = true) ORDER BY id");
   }
   conformance::SinkUnderTest under_test() const {
-    return {[this] { return sink(); }, [this] { return rows(); }};
+    const auto no_room = [] {
+      auto limit = std::make_shared<FileSizeLimit>(0);
+      return [limit]() mutable { limit.reset(); };
+    };
+    const auto file_in_its_place = [this] {
+      write_text(out(), "");
+      return [this] { fs::remove(out()); };
+    };
+    const auto folder_in_the_way = [this] {
+      const fs::path target = out() / "part-p-000002-1.parquet";
+      fs::create_directories(target / "in the way");
+      return [target] { fs::remove_all(target); };
+    };
+    return {[this] { fs::remove_all(out()); },
+            [this] { return sink(); },
+            {[this] { return rows(); }},
+            {{no_room, ErrorKind::limit}},
+            {{file_in_its_place, ErrorKind::io}},
+            {{folder_in_the_way, true}},
+            true};
   }
   std::size_t visible_files() const {
     std::size_t count = 0;
@@ -93,10 +111,8 @@ struct ParquetTest : ::testing::Test {
 
 TEST_F(ParquetTest, Conforms) { check_sink(under_test()); }
 
-TEST_F(ParquetTest, TwoWriters) { check_two_writers(under_test()); }
-
 TEST_F(ParquetTest, NothingStaysBesideTheCommits) {
-  check_sink(under_test());
+  conformance::check_commits(under_test());
   EXPECT_EQ(own_files(), (std::vector<std::string>{"1.json", "2.json", "3.json", "4.json"}));
 }
 

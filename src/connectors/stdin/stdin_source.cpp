@@ -42,6 +42,7 @@ SourceTraits StdinSource::traits() const {
 }
 
 Result<SourceEvent> StdinSource::read(const ReadLimits& limits) {
+  if (closed_) return fail(ErrorKind::internal, "stdin is not open");
   for (;;) {
     AQ_ASSIGN(Messages messages, lines_.take(ended_, limits.max_messages));
     if (!messages.items.empty()) {

@@ -21,18 +21,22 @@ class StdinSource final : public Source {
   StdinSource(StdinConfig config, bool mine);
 
   SourceTraits traits() const override;
-  Result<void> open() override { return {}; }
+  Result<void> open() override {
+    closed_ = false;
+    return {};
+  }
   Result<SourceEvent> read(const ReadLimits& limits) override;
   Result<void> start_at(const Positions& /*positions*/) override { return {}; }
   Result<void> acknowledge(const Acknowledgement& /*acknowledgement*/) override { return {}; }
   Result<Positions> position() override { return Positions{}; }
   std::uint64_t progress() const override { return progress_.load(std::memory_order_relaxed); }
-  void close() override {}
+  void close() override { closed_ = true; }
 
  private:
   StdinConfig config_;
   LineBlocks lines_;
   bool ended_ = false;
+  bool closed_ = true;
   std::atomic<std::uint64_t> progress_{0};
 };
 

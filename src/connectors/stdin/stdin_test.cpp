@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -27,19 +28,46 @@ TEST(Stdin, GivesLinesAsTheyComeAndEnds) {
   ::close(ends[0]);
 }
 
-TEST(Stdin, HeedsARequestToStop) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
+/// Pipes with everything already in them, as one descriptor each that lives as long as the test.
+struct StdinTest : ::testing::Test {
+  std::vector<int> open;
+  ~StdinTest() override {
+    for (const int descriptor : open) ::close(descriptor);
+  }
+  std::unique_ptr<StdinSource> over(std::string_view text, bool ends) {
+    int pipe[2];
+    EXPECT_EQ(::pipe(pipe), 0);
+    EXPECT_EQ(::write(pipe[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    open.push_back(pipe[0]);
+    if (ends) {
+      ::close(pipe[1]);
+    } else {
+      open.push_back(pipe[1]);
+    }
+    config.descriptor = pipe[0];
+    return std::make_unique<StdinSource>(config, true);
+  }
   StdinConfig config;
-  config.descriptor = ends[0];
-  StdinSource source(config, true);
-  std::stop_source stop;
-  stop.request_stop();
-  const auto began = std::chrono::steady_clock::now();
-  ASSERT_TRUE(source.read(conformance::limits(std::chrono::seconds(30), 1, stop.get_token())));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
-  ::close(ends[0]);
-  ::close(ends[1]);
+};
+
+TEST_F(StdinTest, Conforms) {
+  const auto folder_in_its_place = [this] {
+    const int descriptor = config.descriptor;
+    const int before = ::dup(descriptor);
+    const int folder = ::open("/", O_RDONLY | O_DIRECTORY);
+    ::dup2(folder, descriptor);
+    ::close(folder);
+    return [descriptor, before] {
+      ::dup2(before, descriptor);
+      ::close(before);
+    };
+  };
+  conformance::check_source({[this] { return over("1\n2\n3\n4\n5", true); },
+                             {"1", "2", "3", "4", "5"},
+                             conformance::Inapplicable{"what was read of a pipe is gone; and it has no positions"},
+                             {{folder_in_its_place, ErrorKind::io}},
+                             {{folder_in_its_place, ErrorKind::io}},
+                             {[this] { return over("", false); }}});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "app/rows_printer.h"
+#include "app/cli/rows_printer.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

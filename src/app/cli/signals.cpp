@@ -1,4 +1,4 @@
-#include "app/signals.h"
+#include "app/cli/signals.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 
 namespace aqueduck::app {
 
-/// The whole program: parses the arguments, runs one command, returns the exit code (pipeline::ExitCode). A folder
-/// cli/ has a file a command.
+/// The whole program: parses the arguments, runs one command, returns the exit code (pipeline::ExitCode). A file a
+/// command.
 int run(int argc, char** argv);
 
 /// The help text of the program ("") and of each command, in the order of `aqueduck --help`.
