@@ -116,6 +116,9 @@ TEST_F(MemorySourceTest, TheClockMovesAtItsSteps) {
   while (true) {
     auto event = source.read(conformance::limits(std::chrono::seconds(1)));
     ASSERT_TRUE(event);
+    if (std::holds_alternative<Assigned>(*event)) {
+      ASSERT_TRUE(source.start_at({}));
+    }
     if (std::holds_alternative<Chunk>(*event)) at.push_back(clock.now());
     if (std::holds_alternative<End>(*event)) break;
   }
