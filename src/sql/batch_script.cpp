@@ -1,6 +1,7 @@
 #include <duckdb/main/client_context.hpp>
 #include <duckdb/main/prepared_statement_data.hpp>
 #include <duckdb/parser/sql_statement.hpp>
+#include <utility>
 
 #include "sql/arrow_bridge.h"
 #include "sql/engine_error.h"
@@ -77,7 +78,7 @@ class EngineScript : public BatchScript {
       const ClearSlot clear{slot_};
       for (std::size_t i = 0; i < statements_.size(); ++i) {
         const bool last = i + 1 == statements_.size();
-        auto result = fixed_ ? start(*prepared_[i]) : start_text(i);
+        auto result = prepared_.empty() || prepared_[i] == nullptr ? start_text(i) : start(*prepared_[i]);
         if (!last || result->properties.return_type != duckdb::StatementReturnType::QUERY_RESULT) {
           while (auto chunk = result->Fetch()) {
             if (chunk->size() == 0) break;
@@ -138,10 +139,23 @@ class EngineScript : public BatchScript {
       if (prepared->HasError()) prepared->GetErrorObject().Throw();
       const auto paths = sql::columns_read(*prepared);
       read.insert(read.end(), paths.begin(), paths.end());
+      describe(*prepared);
+      // A plan keeps what the engine knew of a table or a list of files when it was made, and answers from that.
+      if (plan_ages(*statement)) prepared = nullptr;
       prepared_.push_back(std::move(prepared));
     }
     if (!counts_positions()) read_ = std::move(read);
-    describe(*prepared_.back());
+  }
+
+  bool plan_ages(const duckdb::SQLStatement& statement) {
+    struct Unoptimized {
+      duckdb::ClientConfig& config;
+      const bool before = std::exchange(config.enable_optimizer, false);
+      ~Unoptimized() { config.enable_optimizer = before; }
+    } const unoptimized{connection_->context->config};
+    const auto prepared = connection_->Prepare(statement.Copy());
+    if (prepared->HasError()) prepared->GetErrorObject().Throw();
+    return reads_elsewhere(*prepared);
   }
 
   // Later statements need what earlier ones create: run them over no rows, and take everything back.
@@ -158,6 +172,7 @@ class EngineScript : public BatchScript {
   }
 
   void describe(duckdb::PreparedStatement& last) {
+    output_ = nullptr;
     if (last.GetStatementProperties().return_type != duckdb::StatementReturnType::QUERY_RESULT) return;
     output_ = to_schema(last.GetTypes(), last.GetNames(), *connection_->context);
   }
@@ -178,7 +193,7 @@ class EngineScript : public BatchScript {
   bool fixed_ = true;  // no statement changes the catalog: plans are kept
   BatchSlot slot_;
   std::string fingerprint_;
-  std::vector<duckdb::unique_ptr<duckdb::PreparedStatement>> prepared_;
+  std::vector<duckdb::unique_ptr<duckdb::PreparedStatement>> prepared_;  // null: planned anew for each batch
   std::shared_ptr<const Schema> output_;
   std::optional<std::vector<Path>> read_;
 };

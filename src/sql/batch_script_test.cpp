@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "sql/database.h"
 
 // Each trap of the engine's that gives wrong results without an error has a test here.
@@ -226,6 +228,36 @@ TEST_F(BatchScriptTest, NullsOfCutAndNestedRowsAreReadRight) {
   auto script = session->script("SELECT sum(i), sum(list_sum(l)), count(s.a), count(*) FROM batch").value();
   // Rows 3 to 15: 72 less 3, 6, 9, 12, 15; twice what isn't 4, 8, 12; all but 5, 10, 15.
   EXPECT_EQ(run(*script, cut), (Texts{"72", "186", "10", "13"}));
+}
+
+TEST_F(BatchScriptTest, WhatIsKnownOfATableIsNotKeptFromBatchToBatch) {
+  // A plan made when the table had one row took its count, its largest value and what it can't hold from there.
+  ASSERT_TRUE(maker->execute("CREATE TABLE t AS SELECT 1::BIGINT AS id"));
+  auto script = session
+                    ->script(
+                        "INSERT INTO t SELECT id FROM batch; SELECT (SELECT count(*) FROM t), (SELECT max(id) FROM t), "
+                        "(SELECT count(*) FROM t WHERE id > 1) FROM batch")
+                    .value();
+  EXPECT_EQ(run(*script, rows("SELECT 2::BIGINT AS id")), (Texts{"2", "2", "1"}));
+  EXPECT_EQ(run(*script, rows("SELECT 3::BIGINT AS id")), (Texts{"3", "3", "2"}));
+  ASSERT_TRUE(maker->execute("INSERT INTO t VALUES (9)"));
+  EXPECT_EQ(run(*script, rows("SELECT 4::BIGINT AS id")), (Texts{"5", "9", "4"}));
+  EXPECT_TRUE(script->columns_read());  // projection is not lost by it
+}
+
+TEST_F(BatchScriptTest, FilesBesideTheBatchAreLookedForAgain) {
+  std::string name = (std::filesystem::temp_directory_path() / "aqueduck-script-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const auto add = [&](const std::string& file, const std::string& select) {
+    ASSERT_TRUE(maker->execute("COPY (" + select + ") TO '" + (folder / file).string() + "'"));
+  };
+  add("a.parquet", "SELECT 1 AS k");
+  auto script =
+      session->script("SELECT (SELECT count(*) FROM '" + (folder / "*.parquet").string() + "') FROM batch").value();
+  EXPECT_EQ(run(*script, rows("SELECT 1 AS i")), Texts{"1"});
+  add("b.parquet", "SELECT 2 AS k FROM range(2)");
+  EXPECT_EQ(run(*script, rows("SELECT 1 AS i")), Texts{"3"});
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(BatchScriptTest, ConsumersErrorsEndTheRun) {

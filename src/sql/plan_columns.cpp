@@ -43,7 +43,29 @@ void visit(const duckdb::PhysicalOperator& op, std::set<Path>& out) {
   for (const auto& child : op.GetChildren()) visit(child.get(), out);
 }
 
+/// Table functions that give the same rows whenever they are asked.
+bool is_pure(const std::string& function) {
+  return function == kBatchScan || function == "range" || function == "generate_series" || function == "repeat" ||
+         function == "unnest";
+}
+
+bool scans_something_else(const duckdb::PhysicalOperator& op) {
+  if (op.type == duckdb::PhysicalOperatorType::TABLE_SCAN &&
+      !is_pure(op.Cast<duckdb::PhysicalTableScan>().function.name)) {
+    return true;
+  }
+  const auto children = op.GetChildren();
+  return std::any_of(children.begin(), children.end(),
+                     [](const auto& child) { return scans_something_else(child.get()); });
+}
+
 }  // namespace
+
+bool reads_elsewhere(const duckdb::PreparedStatement& unoptimized) {
+  if (!unoptimized.data || !unoptimized.data->physical_plan) return true;
+  return !unoptimized.data->properties.read_databases.empty() ||
+         scans_something_else(unoptimized.data->physical_plan->Root());
+}
 
 std::vector<Path> columns_read(const duckdb::PreparedStatement& prepared) {
   if (!prepared.data || !prepared.data->physical_plan) return {};

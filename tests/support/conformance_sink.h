@@ -186,8 +186,8 @@ inline void check_dead(const SinkUnderTest& under_test) {
   const SinkFault* fault = under_test.dead.of("a dead peer");
   if (fault == nullptr) return;
   SinkCase test(under_test, "a dead peer");
-  auto sink = test.make();
   const Heal heal = fault->make();
+  auto sink = test.make();
   for (int i = 0; i < 2; ++i) {
     // Where opening reaches nobody, the first commit meets it.
     auto opened = sink->open();

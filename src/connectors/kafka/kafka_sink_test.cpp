@@ -88,7 +88,7 @@ class KafkaSinkTest : public ::testing::Test {
 
 TEST_F(KafkaSinkTest, DoesWhatEverySinkMust) {
   KafkaSinkConfig fresh = config();
-  fresh.properties["message.timeout.ms"] = "500";
+  fresh.properties["message.timeout.ms"] = "4000";
   fresh.properties["reconnect.backoff.max.ms"] = "100";
   int topics = 0;
   const auto down = [this] {

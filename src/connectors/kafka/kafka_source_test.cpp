@@ -152,12 +152,13 @@ TEST_F(KafkaSourceTest, DoesWhatEverySourceMust) {
     };
   };
   const std::string rest = "assign: {instance: 0, of: 1}, properties: {reconnect.backoff.max.ms: '100'}";
-  conformance::check_source({[&] { return std::make_unique<UntilEnd>(make("topics: [t], " + rest), is_down); },
-                             numbers(0, 7),
-                             true,
-                             {{down, ErrorKind::unavailable}},
-                             {{down, ErrorKind::unavailable}},
-                             {[&] { return make("topics: [empty], " + rest); }}});
+  conformance::check_source(
+      {[&] { return std::make_unique<UntilEnd>(make("topics: [t], " + rest), is_down); },
+       numbers(0, 7),
+       true,
+       {{down, ErrorKind::unavailable}},
+       conformance::Inapplicable{"the client finds its brokers again by itself, and meanwhile nothing comes"},
+       {[&] { return make("topics: [empty], " + rest); }}});
 }
 
 TEST_F(KafkaSourceTest, AGroupResumesWhatWasAcknowledged) {

@@ -13,6 +13,7 @@ using testing::id_name_batch;
 struct SqlSinkTest : ::testing::Test {
   std::unique_ptr<sql::Database> engine = sql::Database::open({}).value();
   ComponentContext context;
+  testing::TemporaryFolder folder;
   SqlSinkConfig config{
       "INSERT INTO t SELECT id, name FROM batch", {"CREATE TABLE IF NOT EXISTS t (id BIGINT, name VARCHAR)"}, {}};
 
@@ -28,8 +29,13 @@ struct SqlSinkTest : ::testing::Test {
       return [say] { say("ALTER TABLE gone RENAME TO t"); };
     };
     const auto file_gone = [this] {
-      config.setup.push_back("ATTACH '/nowhere/a.duckdb' AS a (READ_ONLY)");
-      return [this] { config.setup.pop_back(); };
+      const std::string path = (folder.path() / "a.duckdb").string();
+      config.setup.push_back("ATTACH IF NOT EXISTS '" + path + "' AS a (READ_ONLY)");
+      return [path] {
+        auto made = sql::Database::open({}).value();
+        EXPECT_TRUE(
+            made->connect().value()->execute("ATTACH '" + path + "' AS a; CREATE TABLE a.t (i INTEGER); DETACH a"));
+      };
     };
     return {[say] { say("DROP TABLE IF EXISTS t"); },
             [this] { return sink(); },
@@ -77,7 +83,6 @@ TEST_F(SqlSinkTest, FaultsOfTheScriptAreFaultsOfTheConfiguration) {
 }
 
 TEST_F(SqlSinkTest, AFenceKeepsOtherDatabasesOut) {
-  const testing::TemporaryFolder folder;
   const auto attach = [&](const std::string& name, const std::string& options) {
     return "ATTACH '" + (folder.path() / (name + ".duckdb")).string() + "' AS " + name + options;
   };
