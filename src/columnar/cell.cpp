@@ -258,7 +258,7 @@ std::string_view Cell::bytes(std::int64_t row) const {
     from = offsets[i];
     to = offsets[i + 1];
   }
-  if (to <= from || buffer(2) == nullptr) return std::string_view("", 0);
+  if (to <= from || buffer(2) == nullptr) return std::string_view("");
   return {static_cast<const char*>(buffer(2)) + from, static_cast<std::size_t>(to - from)};
 }
 
@@ -267,14 +267,14 @@ std::string_view Cell::view(std::int64_t row) const {
   std::int32_t words[4];
   std::memcpy(words, entry, sizeof words);
   const std::int64_t size = words[0];
-  if (size <= 0) return std::string_view("", 0);
+  if (size <= 0) return std::string_view("");
   if (size <= kInlinedBytes) return {entry + 4, static_cast<std::size_t>(size)};
   const std::int64_t variadic = array_->n_buffers - 3;  // the last buffer holds their sizes
   const std::int64_t which = words[2];
   const std::int64_t from = words[3];
-  if (which < 0 || which >= variadic || from < 0) return std::string_view("", 0);
+  if (which < 0 || which >= variadic || from < 0) return std::string_view("");
   const auto* sizes = static_cast<const std::int64_t*>(array_->buffers[array_->n_buffers - 1]);
-  if (sizes[which] - from < size) return std::string_view("", 0);
+  if (sizes[which] - from < size) return std::string_view("");
   return {static_cast<const char*>(array_->buffers[2 + which]) + from, static_cast<std::size_t>(size)};
 }
 
@@ -321,7 +321,7 @@ std::int64_t Cell::dictionary_row(std::int64_t row) const {
 
 const Cell* Cell::alternative(std::int64_t row, std::int64_t* child_row) const {
   const std::int64_t i = array_->offset + row;
-  const int id = static_cast<const std::int8_t*>(buffer(0))[i];
+  const int id = static_cast<int>(static_cast<const std::int8_t*>(buffer(0))[i]);
   for (std::size_t c = 0; c < children_.size(); ++c) {
     if (c >= type_ids_.size() || type_ids_[c] != id) continue;
     *child_row = kind_ == CellKind::sparse_union ? i : static_cast<const std::int32_t*>(buffer(1))[i];

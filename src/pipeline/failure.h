@@ -31,6 +31,7 @@ inline ExitCode code_of(const Error& error, ExitCode standard) {
   }
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
 inline tl::unexpected<Failure> failed(ExitCode code, Error error) {
   return tl::make_unexpected(Failure{code, std::move(error)});
 }

@@ -273,6 +273,7 @@ Result<void> DuckdbSink::fit_table(const RecordBatch& rows) {
 Result<void> DuckdbSink::append(const std::vector<RecordBatch>& rows) {
   std::vector<std::string> names;
   const Schema& schema = *rows.front().schema;
+  names.reserve(schema.size());
   for (std::size_t i = 0; i < schema.size(); ++i) names.push_back(quoted_name(schema.name(i)));
   auto script = session_->script(
       fmt::format("INSERT INTO {0} ({1}) SELECT {1} FROM {2}", table_name(), fmt::join(names, ", "), kRelation),

@@ -216,6 +216,7 @@ TEST_F(FileTest, ParquetAndArrowConform) {
   for (const char c : path) quoted += c == '\'' ? std::string("''") : std::string(1, c);
   ASSERT_TRUE((*session)->execute("COPY (SELECT i FROM range(10) t(i)) TO '" + quoted + "'"));
   std::vector<std::string> expected;
+  expected.reserve(10);
   for (int i = 0; i < 10; ++i) expected.push_back("{\"i\":" + std::to_string(i) + "}");
   config.path = {"*.parquet"};
   check_source(under_test(expected, "it's.parquet"));
@@ -229,6 +230,7 @@ TEST_F(FileTest, ParquetAndArrowConform) {
   ASSERT_TRUE(sink.commit({}, {}));
   config.path = {"a.arrow"};
   expected.clear();
+  expected.reserve(9);
   for (int i = 0; i < 9; ++i) expected.push_back(fmt::format(R"({{"id":{},"name":"n{}"}})", i, i));
   check_source(under_test(expected, "a.arrow"));
 }
