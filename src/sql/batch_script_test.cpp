@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "sql/database.h"
+#include "tests/support/batches.h"
 
 // Each trap of the engine's that gives wrong results without an error has a test here.
 namespace aqueduck::sql {
@@ -246,18 +245,17 @@ TEST_F(BatchScriptTest, WhatIsKnownOfATableIsNotKeptFromBatchToBatch) {
 }
 
 TEST_F(BatchScriptTest, FilesBesideTheBatchAreLookedForAgain) {
-  std::string name = (std::filesystem::temp_directory_path() / "aqueduck-script-XXXXXX").string();
-  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const testing::TemporaryFolder folder;
   const auto add = [&](const std::string& file, const std::string& select) {
-    ASSERT_TRUE(maker->execute("COPY (" + select + ") TO '" + (folder / file).string() + "'"));
+    ASSERT_TRUE(maker->execute("COPY (" + select + ") TO '" + (folder.path() / file).string() + "'"));
   };
   add("a.parquet", "SELECT 1 AS k");
   auto script =
-      session->script("SELECT (SELECT count(*) FROM '" + (folder / "*.parquet").string() + "') FROM batch").value();
+      session->script("SELECT (SELECT count(*) FROM '" + (folder.path() / "*.parquet").string() + "') FROM batch")
+          .value();
   EXPECT_EQ(run(*script, rows("SELECT 1 AS i")), Texts{"1"});
   add("b.parquet", "SELECT 2 AS k FROM range(2)");
   EXPECT_EQ(run(*script, rows("SELECT 1 AS i")), Texts{"3"});
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(BatchScriptTest, ConsumersErrorsEndTheRun) {
