@@ -105,7 +105,15 @@ TEST_F(TransformTest, ANewKeyReachesAStar) {
       run("SELECT * EXCLUDE (_key, _topic, _partition, _timestamp, _headers) FROM batch", {message(R"({"a":1})", 0)}),
       "{\"a\":1,\"_offset\":0}\n");
   EXPECT_EQ(run("", {message(R"({"a":2,"z":true})", 1)}), "{\"a\":2,\"z\":true,\"_offset\":1}\n");
-  EXPECT_TRUE(transform->changed_schema());
+  std::vector<std::string> saved;
+  const auto save = [&](const std::string& schema) -> Result<void> {
+    saved.push_back(schema);
+    return {};
+  };
+  EXPECT_TRUE(transform->save_changed_schema(save));
+  EXPECT_TRUE(transform->save_changed_schema(save));  // nothing changed since
+  ASSERT_EQ(saved.size(), 1U);
+  EXPECT_NE(saved[0].find("\"z\""), std::string::npos) << saved[0];
 }
 
 }  // namespace

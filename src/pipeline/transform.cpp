@@ -152,10 +152,12 @@ Result<TransformResult> Transform::run(const Batch& batch) {
   return result;
 }
 
-std::optional<std::string> Transform::changed_schema() {
-  if (!schema_changed_) return std::nullopt;
+Result<void> Transform::save_changed_schema(const std::function<Result<void>(const std::string&)>& save) {
+  if (!schema_changed_) return {};
+  const SharedColumns::Hold hold(columns_);
+  AQ_TRY(save(hold.saved()));
   schema_changed_ = false;
-  return SharedColumns::Hold(columns_).saved();
+  return {};
 }
 
 void Transform::interrupt() { session_->interrupt(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,8 +34,9 @@ class Transform {
   Result<void> prepare();
   /// The columns that go to the sink, where they are known before the first batch.
   const std::shared_ptr<const Schema>& output() const { return output_; }
-  /// The columns of all workers' decoders for a later process, if this one's changed since the last call.
-  std::optional<std::string> changed_schema();
+  /// Has `save` keep the columns of all workers' decoders for a later process, if this one's changed since the last
+  /// time. No other worker saves or changes them meanwhile: an older set never comes after a newer one.
+  Result<void> save_changed_schema(const std::function<Result<void>(const std::string&)>& save);
   /// Whether the SQL has a statement that changes something. Valid after prepare().
   bool writes() const { return script_ != nullptr && script_->writes(); }
 

@@ -327,10 +327,9 @@ Worker::Step Worker::commit() {
     first_uncommitted_.reset();
     return {};
   }
-  if (const auto schema = p_.transform->changed_schema()) {
-    if (auto saved = p_.state->save_decoder_schema(*schema); !saved)
-      return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
-  }
+  const auto save = [&](const std::string& schema) { return p_.state->save_decoder_schema(schema); };
+  if (auto saved = p_.transform->save_changed_schema(save); !saved)
+    return failed(code_of(saved.error(), ExitCode::stopped), saved.error());
   // Dead letters first: their messages count as settled once the sink's positions have passed them.
   if (letters) {
     const std::size_t count = p_.dead_letters->pending();
